@@ -68,8 +68,9 @@ class SvdResult(Result):
     """The singular values, in the order of the function that found them."""
     right: np.ndarray | None
     """Right singular vectors as columns: `vh` is its transpose."""
-    residuals: np.ndarray | None
-    """Of `svds`: the length of `A.T u - s v` for each, or of `A v - s u` where there are more columns than rows."""
+    residuals: np.ndarray
+    """Of `svds`: the length of `A.T u - s v` for each, or of `A v - s u` where there are more columns than rows. Of
+    `randomized_svd` that of `A v - s u`."""
     means: np.ndarray | None
     """Of `randomized_svd`: the mean of every column, if it was taken away."""
 
@@ -79,6 +80,8 @@ class NmfResult(Result):
 
     losses: np.ndarray
     """The sum of the squares of `A - W H` in the beginning and after every iteration, without penalties."""
+    residual: float
+    """The length of `A - W H`: the root of the last loss, as scikit-learn's `reconstruction_err_`."""
     iterations: int
     """How many iterations there were."""
     converged: bool
@@ -321,7 +324,7 @@ def randomized_svd(
         A: A matrix of shape `(m, n)`.
         k: How many, from 1 to `min(m, n)`.
         passes: How often the matrix is read: 2, 4, 6 and so on; scikit-learn's `n_iter` is `passes / 2 - 1`. More make
-            it more exact.
+            it more exact. A pass more is for the residuals, which say how exact it is.
         n_oversamples: How many random vectors beyond k.
         center: Whether the mean of every column is taken away from it, as for principal components; the matrix stays
             sparse. A pass more.
@@ -331,14 +334,16 @@ def randomized_svd(
         An `SvdResult`: `u` of shape `(m, k)`, `s` in descending order as scikit-learn has it, and `vh` of shape `(k,
         n)`, as a tuple.
 
-    Cost: the passes; memory for `k + n_oversamples` vectors of both sides, twice while they are multiplied. Where there
-    is less, vectors go to a temporary file, and fewer are multiplied at once, in more passes.
+    Cost: the passes; memory for `k + n_oversamples` vectors of both sides, twice while they are multiplied, and for
+    those of every second pass, sixteen passes at most. Where there is less, vectors go to a temporary file, and fewer
+    are multiplied at once, in more passes.
 
     Raises:
         UsageError: Options that cannot be.
         MemoryLimitError: Too little memory for a block of eight vectors of each side, or for the result.
 
-    Halko, Martinsson and Tropp, Finding structure with randomness, SIAM Review 2011.
+    Halko, Martinsson and Tropp, Finding structure with randomness, SIAM Review 2011; Musco and Musco, Randomized block
+    Krylov methods for stronger and faster approximate singular value decomposition, NIPS 2015.
 
     >>> u, s, vh = oc.linalg.randomized_svd(oc.SparseMatrix("web.oc"), 2)
     >>> s.round(6)
@@ -351,8 +356,10 @@ def randomized_svd(
     found = _outcore.run_solver("randomized_svd", matrix._matrix, options)
     left, values, right = found.pop("vectors"), found.pop("singular_value"), found.pop("right")
     means = found.pop("means", None)
+    residuals = found.pop("residual")
+    members = (left, values, right.T)
     return SvdResult(
-        (left, values, right.T), left=left, singular_values=values, right=right, residuals=None, means=means, **found
+        members, left=left, singular_values=values, right=right, residuals=residuals, means=means, **found
     )
 
 
@@ -407,7 +414,9 @@ def nmf(
         "alpha_h": alpha_H, "l1_ratio": l1_ratio, "random_state": random_state,
     }  # fmt: skip
     found = _outcore.run_solver("nmf", matrix._matrix, options, checkpoint=checkpoint)
-    return NmfResult((found.pop("vectors"), found.pop("right").T), losses=found.pop("loss"), **found)
+    losses = found.pop("loss")
+    residual = float(np.sqrt(losses[-1]))
+    return NmfResult((found.pop("vectors"), found.pop("right").T), losses=losses, residual=residual, **found)
 
 
 @checked

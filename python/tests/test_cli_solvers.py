@@ -374,7 +374,7 @@ def test_plans_are_said_and_nothing_is_done(tmp_path):
     assert re.search(r"files +375 KiB read of the factor, 188 KiB written .*, 197 KiB written to temporary files in", said), said
     said = run("multiply", path, "--by", tmp_path / "x.npy", "--explain").stdout
     assert re.search(r"0 bytes written to the product's file, \S+ KiB written to temporary files in", said), said
-    assert "passes   5, by turns" in run("randomized-svd", path, "--k", 2, "--center", "--explain").stdout
+    assert "passes   6, by turns" in run("randomized-svd", path, "--k", 2, "--center", "--explain").stdout
 
 
 def test_what_cannot_be_is_refused_before_the_work(tmp_path):

@@ -1,10 +1,12 @@
 //! Singular values and vectors by a random projection, in a number of passes that is known beforehand.
 //!
 //! *Idea.* The products of a matrix with random vectors span nearly what its first singular vectors span; multiplying
-//! by the transpose and the matrix again makes that better. The matrix is projected on this space, and what is left is
-//! small. Column means are taken away from products, never from the matrix.
+//! by the transpose and the matrix again makes that better, and all such products together span more than the last
+//! ones: a block Krylov space. The matrix is projected on it. The products with the transpose that this takes are known
+//! by then, so what is kept costs room, but no pass. Column means are taken away from products, never from the matrix.
 //!
-//! Halko, Martinsson and Tropp, *Finding structure with randomness*, SIAM Review 2011.
+//! Halko, Martinsson and Tropp, *Finding structure with randomness*, SIAM Review 2011; Musco and Musco, *Randomized
+//! block Krylov methods for stronger and faster approximate singular value decomposition*, NIPS 2015.
 
 use crate::declare::{
     Declaration, Found, Given, Needs, RANDOM_STATE, SolverPlan, StoredVectors, both_shapes, both_sides, pass_bytes,
@@ -14,23 +16,26 @@ use crate::operator::{Costs, Counted, LEAST_SCALE, Operator, check_entries, requ
 use crate::spectral::check_wanted;
 use crate::spectral::small::{SMALL_COPIES, dense_bytes, greatest, padded, small_svd};
 use crate::spectral::svds::append_orthonormal;
-use crate::tall::Space;
 use crate::tall::basis::{Basis, Room};
 use crate::tall::panels::copy_columns;
 use crate::tall::vectors::Vectors;
+use crate::tall::{Space, ZERO};
 use crate::verify::{check_orthonormal, check_singular, vectors_bytes};
 use faer::Mat;
 use outcore_declare::{Fact, Kind, Parameter};
 use outcore_image::{Error, Result, Stats};
-use outcore_io::Array;
+use outcore_io::{Array, Budget};
 use outcore_matrix::{MOST_COLUMNS, Operand, SparseMatrix};
 use std::cell::RefCell;
+
+/// Rounds whose vectors are kept, the last ones: more would take more room than they are worth.
+const MOST_RETAINED: usize = 8;
 
 /// Declaration for the shell.
 pub(crate) static RANDOMIZED_SVD: Declaration = Declaration {
     options: &[
         Parameter::required("k", Kind::WHOLE, "How many"),
-        Parameter::whole("passes", 4, "Passes over the matrix: 2, 4, 6 and so on"),
+        Parameter::whole("passes", 4, "Passes over the matrix: 2, 4, 6 and so on. One more is for residuals"),
         Parameter::whole("n_oversamples", 10, "How many random vectors beyond those that are wanted")
             .with_aliases(&["oversamples"]),
         Parameter::flag(
@@ -41,7 +46,7 @@ pub(crate) static RANDOMIZED_SVD: Declaration = Declaration {
         RANDOM_STATE,
     ],
     right: Some("the right singular vectors, one row per column of the matrix"),
-    values: Some("the singular values, in the order of the vectors: the greatest first"),
+    values: Some("the singular values and residuals, in the order of the vectors: the greatest first"),
     ..Declaration::new(
         "randomized_svd",
         "The greatest singular values and their vectors, approximately, in a number of passes that is known",
@@ -66,29 +71,30 @@ fn plan(matrix: &SparseMatrix, Given { values, .. }: Given) -> Result<Box<dyn So
 impl SolverPlan for RandomizedSvdOptions {
     fn needs(&self, matrix: &SparseMatrix) -> Result<Needs> {
         let runtime = matrix.graph().runtime();
-        let (blocks, width) = blocks(matrix, self);
+        let Sizes { blocks, width, rounds, retained } = Sizes::of(matrix, self);
+        let total = retained * blocks;
         let (rows, columns) = (matrix.shape().0 as usize, matrix.shape().1 as usize);
         let sides = [rows, columns].map(|rows| Space { runtime, rows, width, is_complex: false });
         let means_bytes = if self.center { 8 * columns as u64 } else { 0 };
         let bytes = |together| {
-            product_bytes(&sides[0], &sides[1], blocks, together)
-                .max(product_bytes(&sides[1], &sides[0], blocks, together))
+            product_bytes(&sides[0], &sides[1], total, together)
+                .max(product_bytes(&sides[1], &sides[0], total, together))
         };
-        let small_bytes = dense_bytes(SMALL_COPIES, blocks * width);
+        let small_bytes = dense_bytes(SMALL_COPIES, total * width);
         let mut together = blocks.min(MOST_COLUMNS / width);
         while together > 1 && bytes(together) + small_bytes > runtime.budget().available_bytes() {
             together -= 1;
         }
         let pieces_bytes = sides.iter().map(Basis::pieces_bytes).sum::<u64>();
-        let times = blocks.div_ceil(together);
-        let passes = self.passes.saturating_mul(times) + usize::from(self.center);
+        let of_residuals = self.k.div_ceil(width).div_ceil(together);
+        let passes = (2 * rounds).saturating_mul(blocks.div_ceil(together)) + of_residuals + usize::from(self.center);
         Ok(Needs {
             least_bytes: bytes(1) + small_bytes + pieces_bytes + means_bytes + values_bytes(matrix),
             verify_bytes: vectors_bytes(matrix, self.k) + means_bytes,
             vectors: Some(StoredVectors::new(
                 matrix,
-                blocks * width,
-                blocks as u64 * (sides[0].block_bytes() + sides[1].block_bytes()),
+                total * width,
+                total as u64 * (sides[0].block_bytes() + sides[1].block_bytes()),
             )),
             columns_per_pass: together * width,
             passes: format!("{passes}, by turns over rows and columns"),
@@ -103,8 +109,8 @@ impl SolverPlan for RandomizedSvdOptions {
         if verify {
             verify_randomized(matrix, self.k, &mut svd)?;
         }
-        let RandomizedSvd { left, values, right, means, products, stats } = svd;
-        let values = vec![("singular_value", values)];
+        let RandomizedSvd { left, values, right, residuals, means, products, stats } = svd;
+        let values = vec![("singular_value", values), ("residual", residuals)];
         let mut facts = vec![("products", Fact::Whole(products))];
         facts.extend(means.map(|means| ("means", Fact::vector(&means))));
         Ok(Found {
@@ -139,7 +145,7 @@ pub struct RandomizedSvdOptions {
     pub k: usize,
     /// Number of random vectors beyond these.
     pub oversamples: usize,
-    /// Passes over the matrix: 2, 4, 6 and so on. More make it more exact.
+    /// Passes over the matrix: 2, 4, 6 and so on, and one more for residuals. More make it more exact.
     pub passes: usize,
     /// Whether the mean of every column is taken away from it: principal components. A pass more.
     pub center: bool,
@@ -162,6 +168,9 @@ pub struct RandomizedSvd<'a> {
     pub values: Vec<f64>,
     /// Right singular vectors, one for each column.
     pub right: Vectors<'a>,
+    /// The length of `A v - s u` for each, from a product with the vector that is returned: how far the pair is from
+    /// one of the matrix. That of `A^T u - s v` is rounding.
+    pub residuals: Vec<f64>,
     /// The mean of every column, in the order of ids, if it was taken away.
     pub means: Option<Vec<f64>>,
     /// Number of vectors multiplied by the matrix or its transpose.
@@ -172,38 +181,50 @@ pub struct RandomizedSvd<'a> {
 
 /// Approximates the greatest singular values of a matrix, and their vectors.
 ///
-/// *Cost.* As many passes as are asked for, by turns over rows and columns, and one more for means. Memory for `k +
-/// oversamples` vectors of both sides, twice while they are multiplied. Where there is less, vectors go to a temporary
-/// file, and fewer are multiplied at once, in more passes.
+/// *Cost.* As many passes as are asked for, by turns over rows and columns, one for residuals, and one for means. Fewer
+/// where the vectors of all passes would be as many as the smaller side has rows. Memory for two times `k +
+/// oversamples` vectors of both sides while they are multiplied, and for those of every second pass, sixteen passes at
+/// most. Where there is less, vectors go to a temporary file, and fewer are multiplied at once, in more passes.
 ///
 /// # Errors
 /// Options that cannot be; entries so small that their squares vanish; too little memory for a block of eight vectors
 /// of each side; a page that cannot be read or is damaged; a full disk; a request to stop.
 pub fn randomized_svd<'a>(matrix: &'a SparseMatrix, options: &RandomizedSvdOptions) -> Result<RandomizedSvd<'a>> {
-    let &RandomizedSvdOptions { k, passes, center, seed, .. } = options;
+    let &RandomizedSvdOptions { k, center, seed, .. } = options;
     check_options(matrix, options)?;
-    let (blocks, width) = blocks(matrix, options);
+    let Sizes { blocks, width, rounds, retained } = Sizes::of(matrix, options);
     let costs = RefCell::new(Costs::new(matrix, "randomized_svd"));
     let run = Run {
         matrix,
-        blocks,
+        total: retained * blocks,
         width,
         forward: Counted::new(matrix, Operand::Matrix, &costs)?,
         backward: Counted::new(matrix, Operand::Transpose, &costs)?,
         means: if center { Some(means(matrix, &costs)?) } else { None },
         idle: RefCell::new(None),
     };
-    let size = blocks * width;
+    let size = retained * blocks * width;
     let _reservation = matrix.graph().reserve("small dense matrices", dense_bytes(SMALL_COPIES, size))?;
-    let mut upper = Mat::zeros(size, size);
-    let mut left = run.multiply(Source::Random(seed), Operand::Matrix, &mut upper)?;
-    for _ in 0..passes / 2 - 1 {
-        let mut right = run.multiply(Source::Basis(&mut left), Operand::Transpose, &mut upper)?;
-        drop(left);
-        left = run.multiply(Source::Basis(&mut right), Operand::Matrix, &mut upper)?;
+    let (mut left, mut right) = (run.basis(Operand::Matrix)?, run.basis(Operand::Transpose)?);
+    let (mut of_products, mut upper) = (Mat::zeros(size, size), Mat::zeros(size, size));
+    for round in 0..rounds {
+        // The first round that is kept begins anew, as those before it.
+        let begins = round + retained <= rounds;
+        if begins {
+            left.truncate(0);
+            of_products.fill(0.0);
+        }
+        let source = match round {
+            0 => Source::Random(seed),
+            _ => Source::Basis(&mut right),
+        };
+        run.extend(source, blocks, Operand::Matrix, &mut left, &mut of_products)?;
+        if begins {
+            right.truncate(0);
+            upper.fill(0.0);
+        }
+        run.extend(Source::Basis(&mut left), blocks, Operand::Transpose, &mut right, &mut upper)?;
     }
-    let mut right = run.multiply(Source::Basis(&mut left), Operand::Transpose, &mut upper)?;
-    run.idle.take();
     let transposed = upper.transpose().to_owned();
     let (of_left, mut values, of_right) =
         small_svd(&transposed).ok_or_else(|| run.forward.breakdown(greatest(&transposed)))?;
@@ -215,6 +236,7 @@ pub fn randomized_svd<'a>(matrix: &'a SparseMatrix, options: &RandomizedSvdOptio
     left.truncate(k.div_ceil(width));
     right.truncate(k.div_ceil(width));
     values.truncate(k);
+    let residuals = run.residuals(&mut left, &mut right, &values)?;
     let means = run.means.as_ref().map(|means| {
         let mut ordered = vec![0.0; means.len()];
         means.iter().enumerate().for_each(|(place, &mean)| ordered[matrix.column_at(place)] = mean);
@@ -226,7 +248,7 @@ pub fn randomized_svd<'a>(matrix: &'a SparseMatrix, options: &RandomizedSvdOptio
     let stats = costs.stats.finish(matrix.graph().runtime(), pages);
     let (left, right) =
         (Vectors::new(left, matrix, k, Operand::Matrix), Vectors::new(right, matrix, k, Operand::Transpose));
-    Ok(RandomizedSvd { left, values, right, means, products: costs.products, stats })
+    Ok(RandomizedSvd { left, values, right, residuals, means, products: costs.products, stats })
 }
 
 fn check_options(matrix: &SparseMatrix, options: &RandomizedSvdOptions) -> Result<()> {
@@ -239,14 +261,28 @@ fn check_options(matrix: &SparseMatrix, options: &RandomizedSvdOptions) -> Resul
     Ok(())
 }
 
-/// Number of blocks of vectors, and of vectors in each.
-fn blocks(matrix: &SparseMatrix, options: &RandomizedSvdOptions) -> (usize, usize) {
-    let least = matrix.shape().0.min(matrix.shape().1) as usize;
-    let count = options.k.saturating_add(options.oversamples).min(least);
-    let Some(width) = [8, 4, 2, 1].into_iter().find(|&width| count.next_multiple_of(width) <= least) else {
-        unreachable!("every number is a multiple of 1")
-    };
-    (count.div_ceil(width), width)
+struct Sizes {
+    /// Blocks of vectors of a round, and vectors of a block.
+    blocks: usize,
+    width: usize,
+    /// Products with the matrix, each with one with the transpose behind it; the vectors of the last `retained` stay.
+    rounds: usize,
+    retained: usize,
+}
+
+impl Sizes {
+    fn of(matrix: &SparseMatrix, options: &RandomizedSvdOptions) -> Self {
+        let least = matrix.shape().0.min(matrix.shape().1) as usize;
+        let (mut count, mut rounds) = (options.k.saturating_add(options.oversamples).min(least), options.passes / 2);
+        if count * rounds.min(MOST_RETAINED) >= least {
+            // A single round with that many vectors finds all.
+            (count, rounds) = (least, 1);
+        }
+        let retained = rounds.min(MOST_RETAINED);
+        let fits = |width: &usize| retained * count.next_multiple_of(*width) <= least;
+        let Some(width) = [8, 4, 2, 1].into_iter().find(fits) else { unreachable!("every number is a multiple of 1") };
+        Sizes { blocks: count.div_ceil(width), width, rounds, retained }
+    }
 }
 
 /// The bytes of memory for a product that multiplies `together` of all blocks at once.
@@ -275,7 +311,8 @@ enum Source<'s, 'a> {
 
 struct Run<'a, 'c> {
     matrix: &'a SparseMatrix,
-    blocks: usize,
+    /// Blocks of all rounds whose vectors are kept.
+    total: usize,
     width: usize,
     forward: Counted<'a, 'c>,
     backward: Counted<'a, 'c>,
@@ -285,26 +322,83 @@ struct Run<'a, 'c> {
 }
 
 impl<'a> Run<'a, '_> {
-    /// Multiplies the operand by all vectors of `source`, and makes the products orthonormal. Returns them as a basis;
-    /// the triangular factor goes to `upper`.
-    fn multiply(&self, mut source: Source<'_, 'a>, operand: Operand, upper: &mut Mat<f64>) -> Result<Basis<'a>> {
-        let (operator, other) = match operand == Operand::Matrix {
+    /// The operator of an operand, and that of its transpose.
+    fn operators(&self, operand: Operand) -> (&Counted<'a, '_>, &Counted<'a, '_>) {
+        match operand == Operand::Matrix {
             true => (&self.forward, &self.backward),
             false => (&self.backward, &self.forward),
-        };
+        }
+    }
+
+    /// An empty basis for products with the operand.
+    fn basis(&self, operand: Operand) -> Result<Basis<'a>> {
+        let (operator, other) = self.operators(operand);
+        Basis::new(space(other, self.width), Room::of(operator), self.total)
+    }
+
+    /// Multiplies the operand by the last vectors of `source`, and appends the products, made orthonormal, to a basis.
+    /// Their coefficients in it go to columns of the triangular matrix `upper`.
+    fn extend(
+        &self,
+        source: Source<'_, 'a>,
+        blocks: usize,
+        operand: Operand,
+        products: &mut Basis<'a>,
+        upper: &mut Mat<f64>,
+    ) -> Result<()> {
+        let operator = self.operators(operand).0;
+        self.multiply(source, blocks, operand, products, |products, product| {
+            let seed = products.len() as u64;
+            append_orthonormal(operator, products, product, upper, seed)
+        })
+    }
+
+    /// The lengths of `A v - s u`.
+    fn residuals(&self, left: &mut Basis<'a>, right: &mut Basis<'a>, values: &[f64]) -> Result<Vec<f64>> {
+        let (mut residuals, mut block, width) = (Vec::new(), 0, self.width);
+        let blocks = right.len();
+        self.multiply(Source::Basis(right), blocks, Operand::Matrix, left, |left, mut product| {
+            let columns = block * width..values.len().min((block + 1) * width);
+            let mut scale = vec![ZERO];
+            columns.clone().for_each(|column| scale[0][column % width][column % width] = values[column]);
+            left.subtract(block..block + 1, &scale, &mut product)?;
+            let squares = left.space.dots(&product, &product)?;
+            residuals.extend(columns.map(|column| squares[column % width][column % width].sqrt()));
+            left.give_back(product);
+            block += 1;
+            Ok(())
+        })?;
+        self.idle.take();
+        Ok(residuals)
+    }
+
+    /// Multiplies the operand by the last `count` blocks of `source`, and hands each product to `each`, in memory of
+    /// the basis `products`.
+    fn multiply(
+        &self,
+        mut source: Source<'_, 'a>,
+        count: usize,
+        operand: Operand,
+        products: &mut Basis<'a>,
+        mut each: impl FnMut(&mut Basis<'a>, Array<f64>) -> Result<()>,
+    ) -> Result<()> {
+        let (operator, other) = self.operators(operand);
         let (from, to) = (space(operator, self.width), space(other, self.width));
-        upper.fill(0.0);
         let budget = from.runtime.budget();
-        let bytes_of = |together| product_bytes(&from, &to, self.blocks, together);
-        let mut together = self.blocks.min(MOST_COLUMNS / self.width);
+        let bytes_of = |together| product_bytes(&from, &to, self.total, together);
+        let mut together = count.min(MOST_COLUMNS / self.width);
         let numbers =
             |together: usize| [&from, &to].map(|side| (together * self.width).next_power_of_two() * side.rows);
         // The last product is as large as the next factor, if as many columns are multiplied at once.
         let idle = self.idle.take().map(|[factor, product]| [product, factor]);
         let mut idle = idle.filter(|idle| [0, 1].map(|at| idle[at].len()) == numbers(together));
         let idle_bytes = 8 * idle.iter().flatten().map(|array| array.len() as u64).sum::<u64>();
+        let bytes = bytes_of(together).saturating_sub(idle_bytes);
+        products.leave(bytes)?;
+        let mut first_block = 0;
         if let Source::Basis(basis) = &mut source {
-            basis.leave(bytes_of(together) - idle_bytes)?;
+            basis.leave(bytes)?;
+            first_block = basis.len() - count;
         }
         if bytes_of(together) > idle_bytes + budget.available_bytes() {
             idle = None;
@@ -313,31 +407,18 @@ impl<'a> Run<'a, '_> {
         while together > 1 && bytes_of(together) > reused_bytes + budget.available_bytes() {
             together -= 1;
         }
-        self.matrix.graph().make_room("vectors of a random projection", bytes_of(together) - reused_bytes)?;
-        let mut products = Basis::new(to, Room::of(operator), self.blocks)?;
+        let more_bytes = bytes_of(together).saturating_sub(reused_bytes);
+        self.matrix.graph().make_room("vectors of a random projection", more_bytes)?;
         let columns = (together * self.width).next_power_of_two();
         let mut part = Array::zeroed(budget, "vectors of a random projection", from.numbers())?;
-        let [mut factor, mut product] = match idle {
-            Some([mut factor, product]) => {
-                // Columns beyond the vectors must be 0.
-                factor.fill(0.0);
-                [factor, product]
-            }
-            None => {
-                let [factor, product] = numbers(together);
-                [
-                    Array::zeroed(budget, "vectors that are multiplied", factor)?,
-                    Array::zeroed(budget, "their product", product)?,
-                ]
-            }
-        };
-        for first in (0..self.blocks).step_by(together) {
-            let blocks = first..self.blocks.min(first + together);
+        let [mut factor, mut product] = arrays(budget, idle, numbers(together))?;
+        for first in (0..count).step_by(together) {
+            let blocks = first..count.min(first + together);
             let mut sums = Vec::new();
             for block in blocks.clone() {
                 match &source {
                     Source::Random(seed) => from.randomize(&mut part, |_| true, seed.wrapping_add(block as u64))?,
-                    Source::Basis(basis) => basis.copy(block, &mut part)?,
+                    Source::Basis(basis) => basis.copy(first_block + block, &mut part)?,
                 }
                 sums.push(self.weighted_sums(&from, operand, &part)?);
                 spread(&from, &part, &mut factor, columns, (block - first) * self.width)?;
@@ -347,11 +428,11 @@ impl<'a> Run<'a, '_> {
                 let mut part = products.fresh()?;
                 gather(&to, &product, &mut part, columns, (block - first) * self.width)?;
                 self.take_means(&to, operand, &sums, &mut part)?;
-                append_orthonormal(operator, &mut products, part, upper, block as u64)?;
+                each(products, part)?;
             }
         }
         self.idle.replace(Some([factor, product]));
-        Ok(products)
+        Ok(())
     }
 
     /// Factors of the correction by the means: of each vector its product with them, or the sum of its numbers.
@@ -379,6 +460,18 @@ impl<'a> Run<'a, '_> {
             }
         })
     }
+}
+
+/// Memory for vectors that are multiplied, all 0, and for their product: that of another product, if there is any.
+fn arrays(budget: &Budget, idle: Option<[Array<f64>; 2]>, numbers: [usize; 2]) -> Result<[Array<f64>; 2]> {
+    let Some([mut factor, product]) = idle else {
+        let [factor, product] = numbers;
+        let factor = Array::zeroed(budget, "vectors that are multiplied", factor)?;
+        return Ok([factor, Array::zeroed(budget, "their product", product)?]);
+    };
+    // Columns beyond the vectors must be 0.
+    factor.fill(0.0);
+    Ok([factor, product])
 }
 
 /// Copies a block to columns of a wider matrix.

@@ -142,7 +142,7 @@ fn a_random_projection_comes_near() {
                 let found = randomized_svd(&matrix, &options).unwrap();
                 let (left, right) = (numbers(&found.left), numbers(&found.right));
                 if given.rows.min(given.columns) > 100 {
-                    assert_eq!(found.stats.steps.len(), passes + usize::from(center));
+                    assert_eq!(found.stats.steps.len(), passes + 1 + usize::from(center));
                 }
                 assert_eq!(
                     (left.len(), right.len()),
@@ -154,6 +154,30 @@ fn a_random_projection_comes_near() {
                 }
                 assert_eq!(found.means.is_some(), center);
             }
+        }
+    }
+}
+
+#[test]
+fn a_random_projection_of_flat_values_says_how_near_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let runtime = runtime(2, None);
+    let given = Entries::random(1200, 1000, 10_000, false);
+    let known = dense(&given, false);
+    let matrix = matrix(&runtime, &given.image(folder.path(), false), true);
+    for (passes, tolerance) in [(2, 0.4), (4, 0.15), (6, 0.06), (20, 1e-3)] {
+        let options = RandomizedSvdOptions { k: 10, passes, ..Default::default() };
+        let found = randomized_svd(&matrix, &options).unwrap();
+        let (left, right) = (numbers(&found.left), numbers(&found.right));
+        let product = given.multiply(&right, 10);
+        for i in 0..10 {
+            let rows = product.chunks(10).zip(left.chunks(10));
+            let square: f64 = rows.map(|(product, left)| (product[i] - found.values[i] * left[i]).powi(2)).sum();
+            assert!((square.sqrt() - found.residuals[i]).abs() <= 1e-12 * known[0], "{passes}: {:?}", found.residuals);
+            let distance = (found.values[i] - known[i]).abs();
+            assert!(distance <= tolerance * known[i], "{passes}: {} {}", found.values[i], known[i]);
+            // There is a value within the residual.
+            assert!(known.iter().any(|value| (value - found.values[i]).abs() <= found.residuals[i] + 1e-12));
         }
     }
 }
