@@ -101,6 +101,40 @@ def test_what_did_not_converge_is_in_the_error(tmp_path):
         with pytest.raises(oc.ConvergenceError) as caught:
             oc.linalg.svds(own, 8, ncv=20, maxiter=1)
         assert caught.value.result.left.shape == (1500, 8)
+    # The least eigenvalues of a stiff matrix.
+    line = scipy.sparse.diags_array([-np.ones(1999), 2 * np.ones(2000), -np.ones(1999)], offsets=[-1, 0, 1])
+    with oc.SparseMatrix.from_scipy(line.tocsr(), tmp_path / "line.oc") as own:
+        with pytest.raises(oc.ConvergenceError, match="sigma"):
+            oc.linalg.eigsh(own, 2, which="SA", ncv=20, maxiter=3)
+
+
+def test_tolerances_are_those_of_each_value_as_in_scipy(tmp_path):
+    line = scipy.sparse.diags_array([-np.ones(599), 2 * np.ones(600), -np.ones(599)], offsets=[-1, 0, 1]).tocsr()
+    known = 2 - 2 * np.cos(np.pi * np.arange(1, 4) / 601)
+    with oc.SparseMatrix.from_scipy(line, tmp_path / "m.oc") as own:
+        for which in ("SA", "SM"):
+            found = oc.linalg.eigsh(own, 3, which=which, tol=1e-4)
+            np.testing.assert_allclose(found.eigenvalues, known, rtol=1e-4)
+            assert found.complete and (found.residuals <= 1e-4 * found.eigenvalues).all()
+
+
+def test_residuals_say_how_near_approximations_are(tmp_path):
+    matrix = scipy.sparse.random_array((900, 700), density=0.01, rng=np.random.default_rng(9)).tocsr()
+    with oc.SparseMatrix.from_scipy(matrix, tmp_path / "m.oc") as own:
+        found = oc.linalg.randomized_svd(own, 5)
+        expected = np.linalg.norm(matrix @ found.right - found.left * found.singular_values, axis=0)
+        np.testing.assert_allclose(found.residuals, expected, rtol=1e-9)
+        found = oc.linalg.nmf(own, 3, max_iter=5)
+        assert found.residual == pytest.approx(np.linalg.norm(matrix.toarray() - found[0] @ found[1]), rel=1e-9)
+
+
+def test_small_singular_values_are_right(tmp_path):
+    random = np.random.default_rng(1)
+    values = 10.0 ** -np.arange(12)
+    left, right = (np.linalg.qr(random.normal(size=(rows, 12)))[0] for rows in (200, 150))
+    with oc.SparseMatrix.from_scipy(scipy.sparse.csr_array((left * values) @ right.T), tmp_path / "m.oc") as own:
+        found = oc.linalg.svds(own, 12)
+    np.testing.assert_allclose(found.singular_values[::-1], values, rtol=0, atol=1e-14)
 
 
 def test_what_cannot_be_is_refused(tmp_path):
@@ -124,6 +158,7 @@ def test_what_cannot_be_is_refused(tmp_path):
             (lambda: oc.linalg.eigsh(own, 2.5), "k="),
             (lambda: oc.linalg.cg(own, np.ones(600) * 1j), "expected b as a vector of real numbers"),
             (lambda: oc.linalg.cg(own, np.ones((600, 2))), "expected b as a vector of real numbers"),
+            (lambda: oc.linalg.cg(own, np.ones(600), tol=1e-5), r"cg\(\) got an unexpected keyword argument 'tol'"),
         ):
             with pytest.raises(TypeError, match=text):
                 call()

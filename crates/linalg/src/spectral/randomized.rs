@@ -231,7 +231,9 @@ pub fn randomized_svd<'a>(matrix: &'a SparseMatrix, options: &RandomizedSvdOptio
     if values.first().is_some_and(|&greatest| greatest < LEAST_SCALE) {
         check_entries(matrix, &matrix.entry_sums(&mut costs.borrow_mut().stats)?)?;
     }
+    right.leave_to_turn(&left)?;
     left.rotate(&padded(&of_left, size))?;
+    left.leave_to_turn(&right)?;
     right.rotate(&padded(&of_right, size))?;
     left.truncate(k.div_ceil(width));
     right.truncate(k.div_ceil(width));

@@ -237,7 +237,9 @@ impl<'a> Search<'a, '_> {
             let columns = known.next_multiple_of(width);
             Mat::from_fn(vectors.len() * width, columns, |i, k| if is_known(i, k) { 1.0 } else { 0.0 })
         };
+        far.leave_to_turn(&near)?;
         near.rotate(&first(&near))?;
+        near.leave_to_turn(&far)?;
         far.rotate(&first(&far))?;
         let goal = Goal { count: count - known, ..self.goal };
         let bytes = most_blocks(&near.space, &goal).1 + near.space.block_bytes() + far.space.block_bytes();
@@ -311,8 +313,9 @@ fn refine<'a>(
     let small_bytes = dense_bytes(SMALL_COPIES, near.len() * width);
     near.leave(near_space.block_bytes() + Basis::least_bytes(&far_space, near.len()) + small_bytes)?;
     let _reservation = near_space.runtime.budget().reserve("small dense matrices", small_bytes)?;
+    orthonormal(first, &mut near, count)?;
+    near.leave(near_space.block_bytes() + Basis::least_bytes(&far_space, near.len()))?;
     let mut factor = near_space.zeros("singular vectors")?;
-    orthonormal(first, &mut near, count, &mut factor)?;
     let mut far = Basis::new(far_space, Room::of(first), near.len())?;
     let mut upper = Mat::zeros(near.len() * width, near.len() * width);
     for block in 0..near.len() {
@@ -324,10 +327,15 @@ fn refine<'a>(
     let size = upper.nrows();
     let small = upper.submatrix(0, 0, count, count).to_owned();
     let (left, values, right) = small_svd(&small).ok_or_else(|| first.breakdown(greatest(&small)))?;
+    drop(factor);
+    far.leave_to_turn(&near)?;
     near.rotate(&padded(&right, size))?;
+    near.leave_to_turn(&far)?;
     far.rotate(&padded(&left, size))?;
-    near.leave(near_space.block_bytes() + far_space.block_bytes())?;
-    let mut other = far.fresh()?;
+    for vectors in [&mut near, &mut far] {
+        vectors.leave(near_space.block_bytes() + far_space.block_bytes())?;
+    }
+    let (mut factor, mut other) = (near_space.zeros("singular vectors")?, far.fresh()?);
     let mut residuals = Vec::new();
     for block in 0..far.len() {
         far.copy(block, &mut other)?;

@@ -239,10 +239,11 @@ pub(crate) fn refine<'a>(operator: &dyn Operator<'a>, subspace: Subspace<'a>, go
     basis.leave(2 * space.block_bytes() + small_bytes)?;
     let _reservation = space.runtime.budget().reserve("small dense matrices", small_bytes)?;
     let block = || space.zeros("eigenvectors");
-    let (mut factor, mut product) = (block()?, block()?);
-    orthonormal(operator, &mut basis, count, &mut factor)?;
+    orthonormal(operator, &mut basis, count)?;
     let limit = Limit { relative: goal.tolerance, rounding: rounding(operator.matrix()) * scale };
     for round in 0.. {
+        basis.leave(2 * space.block_bytes())?;
+        let (mut factor, mut product) = (block()?, block()?);
         let mut small = Mat::zeros(count, count);
         let mut residuals = Vec::new();
         for at in 0..basis.len() {
@@ -270,6 +271,8 @@ pub(crate) fn refine<'a>(operator: &dyn Operator<'a>, subspace: Subspace<'a>, go
             return solved.sorted();
         }
         let symmetric = Mat::from_fn(count, count, |i, k| (small[(i, k)] + small[(k, i)]) / 2.0);
+        // Their memory is needed while the basis is multiplied.
+        drop((factor, product));
         let (_, turn) = small_eigen(&space, &symmetric).ok_or_else(|| operator.breakdown(greatest(&symmetric)))?;
         basis.rotate(&padded(&turn, basis.len() * width))?;
     }
@@ -277,17 +280,15 @@ pub(crate) fn refine<'a>(operator: &dyn Operator<'a>, subspace: Subspace<'a>, go
 }
 
 /// Makes the first vectors of a basis orthonormal; they nearly are.
-pub(crate) fn orthonormal<'a>(
-    operator: &dyn Operator<'a>,
-    basis: &mut Basis<'a>,
-    count: usize,
-    factor: &mut [f64],
-) -> Result<()> {
+pub(crate) fn orthonormal<'a>(operator: &dyn Operator<'a>, basis: &mut Basis<'a>, count: usize) -> Result<()> {
     let width = basis.space.width;
     let mut gram = Mat::zeros(count, count);
-    for at in 0..basis.len() {
-        basis.copy(at, factor)?;
-        set_columns(&mut gram, at, &basis.dots(0..basis.len(), factor)?, width);
+    {
+        let mut factor = basis.space.zeros("eigenvectors")?;
+        for at in 0..basis.len() {
+            basis.copy(at, &mut factor)?;
+            set_columns(&mut gram, at, &basis.dots(0..basis.len(), &factor)?, width);
+        }
     }
     // The product with the inverse of the Gram matrix's upper Cholesky factor is orthonormal.
     let factor = gram.llt(Side::Lower).map_err(|_| operator.breakdown(greatest(&gram)))?;

@@ -122,6 +122,7 @@ pub(crate) struct Basis<'a> {
     spill: Option<Spill>,
     /// Places of the file that no block uses.
     free: Vec<u64>,
+    most_blocks: usize,
     buffers: Vec<Mutex<Array<f64>>>,
 }
 
@@ -131,14 +132,23 @@ impl<'a> Basis<'a> {
         let buffers = per_worker(&space, "pieces of vectors", space.piece_rows().min(space.rows) * space.width)?;
         let (blocks, serials) = (Vec::with_capacity(most_blocks), Vec::with_capacity(most_blocks));
         let (idle, free) = (Vec::new(), Vec::new());
-        Ok(Basis { space, room, blocks, serials, next_serial: 0, idle, spill: None, free, buffers })
+        Ok(Basis { space, room, blocks, serials, next_serial: 0, idle, spill: None, free, most_blocks, buffers })
     }
 
     /// Least bytes of memory for a basis of this number of blocks.
     pub fn least_bytes(space: &Space<'_>, most_blocks: usize) -> u64 {
-        let workers = space.runtime.threads() as u64;
-        let turned_bytes = 8 * ((most_blocks + 1) * turned_rows(space, most_blocks) * space.width) as u64;
-        Basis::pieces_bytes(space) + (2 * space.block_bytes()).max(space.block_bytes() + workers * turned_bytes)
+        let turned_bytes = Basis::turned_bytes(space, most_blocks);
+        Basis::pieces_bytes(space) + (2 * space.block_bytes()).max(space.block_bytes() + turned_bytes)
+    }
+
+    /// Bytes of memory beside the blocks while they are multiplied by a small matrix.
+    pub fn turned_bytes(space: &Space<'_>, most_blocks: usize) -> u64 {
+        8 * (space.runtime.threads() * (most_blocks + 1) * turned_rows(space, most_blocks) * space.width) as u64
+    }
+
+    /// Moves blocks out of memory as [`Basis::leave`] does, until others can be multiplied by a small matrix.
+    pub fn leave_to_turn(&mut self, other: &Basis<'_>) -> Result<()> {
+        self.leave(Basis::turned_bytes(&other.space, other.most_blocks))
     }
 
     /// Bytes of memory in use beside the blocks.
@@ -303,7 +313,7 @@ impl<'a> Basis<'a> {
     pub fn rotate(&mut self, factor: &Mat<f64>) -> Result<()> {
         let (space, width) = (self.space, self.space.width);
         let count = factor.ncols() / width;
-        let rows = turned_rows(&space, self.blocks.len());
+        let rows = turned_rows(&space, self.most_blocks.max(self.blocks.len()));
         let numbers = (self.blocks.len() + 1) * rows * width;
         self.leave(8 * (space.runtime.threads() * numbers) as u64)?;
         let turned = per_worker(&space, "turned vectors", numbers)?;
