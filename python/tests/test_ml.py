@@ -720,3 +720,9 @@ def test_the_page_names_what_estimators_lack():
         row = next(line for line in page.splitlines() if line.startswith(f"| `{name}` | one"))
         unnamed = sorted(one for one in lacks if f"`{one}`" not in row + shared)
         assert not unnamed, (name, unnamed)
+
+
+def test_initial_parts_of_a_mixture_are_given_together():
+    model = ml.GaussianMixture(2, weights_init=np.array([0.5, 0.5]))
+    with pytest.raises(oc.UsageError, match="or none of them, found weights_init$"):
+        model.fit(np.random.default_rng(1).normal(size=(20, 2)))
