@@ -38,7 +38,7 @@ pub struct Image {
 
 /// Shared by the operations on an open image.
 struct Opened {
-    /// Of the runtime, which only tells which process opened the image.
+    /// The budget of the runtime: it tells which process opened the image.
     budget: Arc<Budget>,
     path: PathBuf,
     files: ImageFiles,

@@ -60,7 +60,7 @@ pub(crate) trait Operator<'a> {
     /// The error for a small matrix whose eigenvalues or singular values were not found: it is too large for numbers,
     /// or the iteration for them does not converge, which no matrix is known to cause.
     fn breakdown(&self, greatest: f64) -> Error {
-        if !(greatest < MOST_SCALE) {
+        if greatest.is_nan() || greatest >= MOST_SCALE {
             return self.too_large();
         }
         let image = self.matrix().graph().path().display();

@@ -274,7 +274,7 @@ impl<'a, L: Length> Search<'a, L> {
 /// Some weights of relaxed edges, for choosing `delta`. Their median is not moved by a few huge ones, as their mean is.
 #[derive(Default)]
 struct WeightSample {
-    /// Those above 0: others need no width.
+    /// Weights above 0: others need no width.
     weights: Vec<f64>,
     /// The median of the first so many weights.
     median: (usize, f64),

@@ -79,7 +79,7 @@ pub struct Graph {
 /// Shared by the operations on an open graph.
 struct Opened {
     image: Arc<Image>,
-    /// Those of out-neighbours and those of in-neighbours, which are the same where edges have no direction; without
+    /// Lists of out-neighbours and lists of in-neighbours, which are the same where edges have no direction; without
     /// their indexes once the graph is closed.
     lists: Mutex<[Arc<Lists>; 2]>,
     decoders: Decoders,

@@ -119,7 +119,7 @@ pub(super) struct ListStats {
     pub edges: u64,
     /// Edges with the ends of an earlier one, whether or not they stay.
     pub duplicates: u64,
-    /// Those whose weight is not that of the earlier one.
+    /// Duplicates whose weight is not that of the earlier one.
     pub differing: u64,
     pub self_loops: u64,
     pub max_degree: u64,

@@ -35,7 +35,7 @@ pub fn narrowed(mut source: Source, options: &InputOptions, partitions: &[String
     for condition in &options.conditions {
         let is_known = |name: &String| *name == condition.column;
         if !has_rows && facts.attributes.iter().map(|field| &field.name).chain(&facts.weights).any(is_known) {
-            // Of no values nobody knows the kind.
+            // Nobody knows the kind of no values.
             continue;
         }
         checks.push(Check::new(condition, &facts.attributes, facts.weights.as_deref(), facts.is_complex)?);

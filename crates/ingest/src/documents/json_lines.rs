@@ -187,7 +187,7 @@ struct Sample<'a> {
     lines: Vec<(u64, &'a [u8])>,
     /// In the order in which they first stand.
     names: Vec<String>,
-    /// Those of them that hold objects.
+    /// The ones that hold objects.
     objects: Vec<String>,
 }
 

@@ -51,9 +51,9 @@ const SUMS: [&str; 2] = ["sums", "sum"];
 /// The files that paths stand for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Files {
-    /// Those that are read, in their order.
+    /// Files that are read, in their order.
     pub paths: Vec<PathBuf>,
-    /// Those in folders and patterns that are not, since they hold no data by their names.
+    /// Files in folders and patterns that are not, since they hold no data by their names.
     pub left_out: Vec<PathBuf>,
 }
 

@@ -101,7 +101,7 @@ fn apart(runtime: &Runtime, centres: &[f64], columns: usize) -> Result<Vec<f64>>
                 for (k, product) in products.iter().enumerate().filter(|&(k, _)| start + k != first + i) {
                     let sum = squares[first + i] + squares[start + k];
                     let square = sum - 2.0 * product - rounding(columns) * sum - 1e-300;
-                    // Of squares that overflow nothing is known.
+                    // Nothing is known of squares that overflow.
                     own[i] = if square > 0.0 && square.is_finite() { own[i].min(square) } else { 0.0 };
                 }
             }

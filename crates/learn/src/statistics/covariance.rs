@@ -72,7 +72,7 @@ pub fn covariance(runtime: &Arc<Runtime>, x: &Array, options: &CovarianceOptions
 pub fn correlation(runtime: &Arc<Runtime>, x: &Array, weights: Option<&Array>) -> Result<Correlation> {
     let (moments, stats) = moments(runtime, x, weights)?;
     let columns = moments.means.len();
-    // Of a column that is constant, up to rounding, there is no correlation.
+    // A column that is constant, up to rounding, has no correlation.
     let noise = moments.noise();
     let scale = |i: usize| Some(moments.sums[i * (columns + 1)].sqrt()).filter(|scale| *scale > noise[i]);
     let scale: Vec<f64> = (0..columns).map(|i| scale(i).unwrap_or(f64::NAN)).collect();
