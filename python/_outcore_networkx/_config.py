@@ -12,7 +12,7 @@ class OutcoreConfig(Config):  # type: ignore[misc]
     Parameters
     ----------
     memory : int or str or None
-        The limit for conversions and what runs on them, in bytes or as text such as "8GiB".
+        The limit for the images of conversions and what runs on them, in bytes or as text such as "8GiB".
     threads : int or None
         The number of workers.
     min_edges : int

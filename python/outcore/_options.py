@@ -30,6 +30,7 @@ _OF_32_BITS: dict[str, set[str]] = {
     for algorithm in _outcore.algorithms()
 } | {
     "outcore._graphs.importing.generate": {"scale"},
+    "outcore._graphs.program.vertex_program": {"max_iter"},
     "outcore._linalg.pagerank.pagerank": {"max_iter"},
 }
 

@@ -71,6 +71,10 @@ class SvdResult(Result):
     residuals: np.ndarray
     """Of `svds`: the length of `A.T u - s v` for each, or of `A v - s u` where there are more columns than rows. Of
     `randomized_svd` that of `A v - s u`."""
+    restarts: int
+    """Of `svds`: how often a full subspace was begun again."""
+    complete: bool
+    """Of `svds`: whether it is known that no greater value is missing; of an error's `result` it may be not."""
     means: np.ndarray | None
     """Of `randomized_svd`: the mean of every column, if it was taken away."""
 
@@ -130,7 +134,8 @@ def eigsh(
 
     Args:
         A: A symmetric matrix of shape `(n, n)`, or a Hermitian one if its values are complex. One that is stored as a
-            general one is compared with its transpose, or its adjoint, by a product with a random vector each.
+            general one is compared with its transpose, or its adjoint, by a product with a random vector each
+            and one with magnitudes.
         k: How many, from 1 to n.
         which: "LM", those of greatest magnitude; "LA", the greatest; "SA", the least; "SM", those next to zero, which
             are the least or the greatest where all are on one side of zero. Otherwise they are inside the spectrum:
@@ -161,7 +166,8 @@ def eigsh(
     Raises:
         UsageError: A matrix that is not square, not symmetric or not Hermitian, or options that cannot be.
         MemoryLimitError: Too little memory for two blocks, or for the result.
-        ConvergenceError: Too few pairs converged; its `result` is an `EigshResult` with the best that there are.
+        ConvergenceError: Too few pairs converged, or it is not known that none is missing; its `result` is an
+            `EigshResult` with the best that there are.
 
     Grimes, Lewis and Simon, A shifted block Lanczos algorithm, SIAM J. Matrix Anal. 1994; Wu and Simon, Thick-restart
     Lanczos method, SIAM J. Matrix Anal. 2000.
@@ -229,7 +235,8 @@ def eigs(
     Raises:
         UsageError: A matrix that is not square, or options that cannot be.
         MemoryLimitError: Too little memory for four vectors, or for the result.
-        ConvergenceError: Too few pairs converged; its `result` is an `EigshResult` with the best that there are.
+        ConvergenceError: Too few pairs converged, or it is not known that none is missing; its `result` is an
+            `EigshResult` with the best that there are.
 
     Stewart, A Krylov-Schur algorithm for large eigenproblems, SIAM J. Matrix Anal. 2001.
 
@@ -284,7 +291,8 @@ def svds(
     Raises:
         UsageError: Options that cannot be.
         MemoryLimitError: Too little memory for the blocks, or for the result.
-        ConvergenceError: Too few values converged; its `result` is an `SvdResult` with the best that there are.
+        ConvergenceError: Too few values converged, or it is not known that none is missing; its `result` is an
+            `SvdResult` with the best that there are.
 
     Golub and Kahan, Calculating the singular values and pseudo-inverse of a matrix, SIAM J. Numer. Anal. 1965.
 
@@ -451,7 +459,7 @@ def cg(
     Cost: a pass over all lists per iteration, and one for the residual at the end; 32 bytes per row, with "jacobi" 40,
     with another preconditioner 48, 8 more for the array that it is given, and what it takes itself, which does not
     count under the limit. A matrix that is not stored as symmetric is compared with its transpose first, by two
-    products.
+    products and one with magnitudes.
 
     Raises:
         UsageError: A matrix or a preconditioner that is not square, not symmetric or, as far as it is seen, not
@@ -482,9 +490,9 @@ def minres(
 ) -> Solution:
     """Solves `A x = b` with a symmetric matrix by the method of minimal residuals; arguments are those of `cg`.
 
-    Of a singular system without a solution it finds the shortest vector with the least residual, with a preconditioner
-    any such vector, and says that it has not converged. 56 bytes per row, with "jacobi" 72, with another preconditioner
-    80 and 8 more for its array; `maxiter` is `5 n` by default.
+    Of a singular system without a solution it finds a vector with the least residual, the shortest one if there is
+    neither an `x0` nor a preconditioner, and says that it has not converged. 56 bytes per row, with "jacobi" 72, with
+    another preconditioner 80 and 8 more for its array; `maxiter` is `5 n` by default.
 
     Paige and Saunders, Solution of sparse indefinite systems of linear equations, SIAM J. Numer. Anal. 1975.
     """

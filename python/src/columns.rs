@@ -224,7 +224,7 @@ impl Path {
             };
             let bytes = (STRING_BYTES + 8) * count + text;
             let reservation = set_aside(py, image, "the path of a result as a list", bytes)?;
-            let list = PyList::empty(py);
+            let (list, image) = (PyList::empty(py), &image.for_operation(None));
             for part in self.vertices.chunks(PATH_PART) {
                 let ids = run(py, image.runtime(), || ids_of(image, part))?;
                 list.call_method1("extend", (id_list(py, &ids)?,))?;

@@ -255,9 +255,10 @@ impl PyTable {
     #[pyo3(name = "head", signature = (k=5))]
     fn first<'py>(&self, py: Python<'py>, k: usize) -> PyResult<Bound<'py, PyList>> {
         let list = PyList::empty(py);
-        let mut reader = self.run(py, |table| table.reader())?;
+        let table = self.table.for_operation();
+        let mut reader = run(py, table.image().runtime(), || table.reader())?;
         while list.len() < k
-            && let Some(batch) = run(py, self.table.image().runtime(), || reader.next_batch())?
+            && let Some(batch) = run(py, table.image().runtime(), || reader.next_batch())?
         {
             let rows = tuples(py, &batch.slice(0, batch.num_rows().min(k - list.len())))?;
             list.call_method1("extend", (rows,))?;

@@ -221,6 +221,8 @@ def test_each_function_has_its_own_range_of_whole_numbers(site):
     for function in (oc.pagerank, oc.linalg.pagerank):
         with pytest.raises(oc.UsageError, match=r"max_iter= as a whole number from 0 to 2\^32-1, found 4294967296"):
             function(site, max_iter=2**32)
+    with pytest.raises(oc.UsageError, match=r"max_iter= as a whole number from 0 to 2\^32-1"):
+        oc.vertex_program(site, np.zeros(len(site)), lambda: None, max_iter=2**32)
     matrix = oc.SparseMatrix(site)
     assert oc.linalg.nmf(matrix, 1, max_iter=2**32)[0].shape == (len(site), 1)
     with pytest.raises(oc.UsageError, match=r"scale= as a whole number from 0 to 2\^32-1"):

@@ -12,6 +12,8 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
+/// The number of the operating system's error for a file that is not there.
+const NO_ENTRY: i32 = 2;
 /// Magic bytes of a .npy file.
 const NPY: &[u8] = b"\x93NUMPY";
 
@@ -25,7 +27,7 @@ pub fn open(runtime: &Arc<Runtime>, path: &Path) -> Result<Arc<dyn Source>> {
     let is_named_image = path.extension().is_none_or(|ending| ending.eq_ignore_ascii_case("oc"));
     if entry.is_none() && !is_named_image {
         // The error is that of a missing file, not of a missing image.
-        runtime.backend().input(path)?;
+        return Err(outcore_io::Error::file(path, "open", std::io::Error::from_raw_os_error(NO_ENTRY)).into());
     }
     if entry.is_none_or(|entry| entry.kind != FileKind::File) {
         return Ok(match is_named_npy {

@@ -226,7 +226,7 @@ const ARRAY: ManifestKind<DenseManifest> = ManifestKind {
 const ANY: ManifestKind<AnyManifest> = ManifestKind {
     advice: GRAPH.advice,
     advice_for_file: |file| match Path::new(file).extension().is_some_and(|ending| ending == "npy") {
-        true => format!("import it with `outcore import --as array {file} NAME.oc`"),
+        true => "import it as an array".into(),
         false => (GRAPH.advice_for_file)(file),
     },
     other_version: |bytes| match DenseManifest::is_array(bytes) {

@@ -6,8 +6,8 @@ use crate::stats::SweepStats;
 use outcore_format::{ImageFile, Index, Manifest, Origin, PAGE_BYTES};
 use outcore_io::plan::{MEASURED_FROM_PAGES, USUAL_GAP_PAGES, measure_gap};
 use outcore_io::{
-    Budget, CacheShare, DataFile, LEAST_ADVICE_BYTES, PageCache, PageKey, Progress, Reader, Reservation, Runtime,
-    into_inner, lock,
+    Budget, CacheShare, CancelFlag, DataFile, LEAST_ADVICE_BYTES, PageCache, PageKey, Progress, Reader, Reservation,
+    Runtime, into_inner, lock,
 };
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -208,6 +208,12 @@ impl Image {
     #[must_use]
     pub fn for_operation(&self, progress: Option<Arc<dyn Progress>>) -> Self {
         Image { runtime: Arc::new(self.runtime.for_operation(progress)), opened: Arc::clone(&self.opened) }
+    }
+
+    /// The image for work that is a part of other work: it is stopped as that is, and shows no progress.
+    #[must_use]
+    pub fn stopped_by(&self, cancel: &CancelFlag) -> Self {
+        Image { runtime: Arc::new(self.runtime.stopped_by(cancel)), opened: Arc::clone(&self.opened) }
     }
 
     fn worker_memory(&self) -> WorkerMemory {

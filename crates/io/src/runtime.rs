@@ -122,6 +122,13 @@ impl Runtime {
         Runtime { progress, cancel, notes, bytes_read, ..self.clone() }
     }
 
+    /// [`Runtime::for_operation`] for work that is a part of other work: it is stopped as that is, and shows no
+    /// progress.
+    #[must_use]
+    pub fn stopped_by(&self, cancel: &CancelFlag) -> Self {
+        Runtime { cancel: cancel.clone(), ..self.for_operation(None) }
+    }
+
     /// [`Runtime::for_operation`] with options: one that is not `None` replaces that of this runtime, except for the
     /// limit of memory, which stays.
     ///

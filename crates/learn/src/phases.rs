@@ -8,6 +8,8 @@ use std::sync::Arc;
 
 /// A page cache that has given back its pages still has headers, of less than one part in this number of its memory.
 const CACHE_HEADERS_PART: u64 = 100;
+/// The beginning of the words, in the purpose of memory, that say how less of it is needed.
+const LESS: &str = " (less, if ";
 
 /// A phase of a fit: a pass.
 #[derive(Clone)]
@@ -33,21 +35,31 @@ impl Phase {
         Ok(passes.map(|pass| pass.reads.iter().map(|(_, bytes)| bytes).sum()).max().unwrap_or(0))
     }
 
-    /// The memory of the phase. Nothing is read.
-    fn bytes(&self, runtime: &Arc<Runtime>) -> Result<u64> {
-        let pass_bytes = match self.explained(runtime) {
-            Ok(plan) => plan.passes.iter().map(|pass| pass.memory_bytes + pass.result_bytes).max().unwrap_or(0),
-            Err(Error::Io(IoError::Memory { needed_bytes, .. })) => needed_bytes,
+    /// The memory of the phase, and how it may need less, if a refusal of it says so. Nothing is read.
+    fn bytes(&self, runtime: &Arc<Runtime>) -> Result<(u64, String)> {
+        let (pass_bytes, less) = match self.explained(runtime) {
+            Ok(plan) => {
+                let passes = plan.passes.iter().map(|pass| pass.memory_bytes + pass.result_bytes);
+                (passes.max().unwrap_or(0), String::new())
+            }
+            Err(Error::Io(IoError::Memory { needed_bytes, purpose, .. })) => {
+                (needed_bytes, purpose.find(LESS).map_or(String::new(), |at| purpose[at..].to_owned()))
+            }
             Err(other) => return Err(other),
         };
         let bytes = pass_bytes.saturating_add(self.own_bytes);
-        Ok(bytes.saturating_add(bytes / CACHE_HEADERS_PART))
+        Ok((bytes.saturating_add(bytes / CACHE_HEADERS_PART), less))
     }
 }
 
 /// The memory of the largest of some phases.
 pub(crate) fn most_bytes(runtime: &Arc<Runtime>, phases: &[Phase]) -> Result<u64> {
-    phases.iter().try_fold(0, |most, phase| Ok(phase.bytes(runtime)?.max(most)))
+    Ok(most_of(runtime, phases)?.0)
+}
+
+/// The memory of the largest of some phases, and how it may need less.
+fn most_of(runtime: &Arc<Runtime>, phases: &[Phase]) -> Result<(u64, String)> {
+    phases.iter().try_fold((0, String::new()), |most, phase| Ok(phase.bytes(runtime)?.max(most)))
 }
 
 /// Refuses a fit, called `name`, if one of its phases needs more memory than is left.
@@ -55,7 +67,8 @@ pub(crate) fn most_bytes(runtime: &Arc<Runtime>, phases: &[Phase]) -> Result<u64
 /// # Errors
 /// Too little memory; what planning a pass refuses.
 pub(crate) fn require(runtime: &Arc<Runtime>, name: &str, phases: &[Phase]) -> Result<()> {
-    Ok(runtime.budget().require(name, most_bytes(runtime, phases)?)?)
+    let (bytes, less) = most_of(runtime, phases)?;
+    Ok(runtime.budget().require(&format!("{name}{less}"), bytes)?)
 }
 
 /// Refuses a model, called `name`, whose own numbers are so many that not even stand-ins for them can be planned with.

@@ -233,10 +233,18 @@ impl<'a> Checkpoint<'a> {
     fn check_text(&self, bytes: &[u8]) -> Result<()> {
         let mut lines = bytes.split(|&byte| byte == b'\n');
         let (title, run) = (lines.next().unwrap_or_default(), lines.next().unwrap_or_default());
-        if bytes.is_empty() || title == TITLE.as_bytes() && run == self.run.as_bytes() {
+        let folder = self.folder.display();
+        // An empty state is damaged, which its checksum shows.
+        if !bytes.is_empty() && title != TITLE.as_bytes() {
+            return Err(Error::Usage(format!(
+                "{folder}: expected a checkpoint that begins with \"{TITLE}\", found one of another version, or \
+                 damaged; name another folder"
+            )));
+        }
+        if bytes.is_empty() || run == self.run.as_bytes() {
             return Ok(());
         }
-        let (folder, found) = (self.folder.display(), String::from_utf8_lossy(run));
+        let found = String::from_utf8_lossy(run);
         Err(Error::Usage(format!(
             "{folder}: expected a checkpoint of this run ({}), found one of another ({found}); name another folder",
             self.run

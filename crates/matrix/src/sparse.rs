@@ -27,7 +27,7 @@ use outcore_graph::{
 use outcore_image::{Error, Result, Stats, StatsBuilder};
 use outcore_ingest::Choice;
 use outcore_io::buffer::{prefetch, shared};
-use outcore_io::{Array, AtomicF64, Progress, Reclaim, lock};
+use outcore_io::{Array, AtomicF64, CancelFlag, Progress, Reclaim, lock};
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, Weak};
@@ -153,8 +153,17 @@ impl SparseMatrix {
     /// The matrix for one operation, which is stopped on its own and shows its progress to `progress` alone.
     #[must_use]
     pub fn for_operation(&self, progress: Option<Arc<dyn Progress>>) -> Self {
-        let graph = Arc::new(self.graph.for_operation(progress));
-        let (places, idle) = (self.places.clone(), Arc::clone(&self.idle));
+        self.with_graph(self.graph.for_operation(progress))
+    }
+
+    /// The matrix for work that is a part of other work: it is stopped as that is, and shows no progress.
+    #[must_use]
+    pub fn stopped_by(&self, cancel: &CancelFlag) -> Self {
+        self.with_graph(self.graph.stopped_by(cancel))
+    }
+
+    fn with_graph(&self, graph: Graph) -> Self {
+        let (graph, places, idle) = (Arc::new(graph), self.places.clone(), Arc::clone(&self.idle));
         SparseMatrix { graph, places, idle, ..*self }
     }
 

@@ -451,7 +451,7 @@ def import_matrix(
     target: str | int | None = None,
     weight: str | int | None = None,
     format: str | None = None,
-    duplicates: Literal["first", "sum", "min", "max", "keep", "error"] = "sum",
+    duplicates: Literal["first", "last", "sum", "min", "max", "keep", "error"] = "sum",
     order: Literal["auto", "input", "degree", "near"] = "auto",
     replace: bool = False,
     runtime: Runtime | None = None,

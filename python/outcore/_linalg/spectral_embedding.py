@@ -21,6 +21,8 @@ class EmbeddingResult(Result):
     """The length of `L v - w v` for each eigenvector of length 1, which is a column before its rows are scaled."""
     restarts: int
     """The number of restarts after a full subspace."""
+    complete: bool
+    """Whether it is known that no pair is missing that is wanted more; of an error's `result` it may be not."""
 
 
 @checked
@@ -49,7 +51,8 @@ def spectral_embedding(
         n_components: How many columns.
         norm_laplacian: Whether the Laplacian is normalised: `I - D^-1/2 W D^-1/2` rather than `D - W`.
         drop_first: Whether the first eigenvector, which is the same everywhere in a connected graph, is left out.
-        tol: The greatest residual, in units of the norm of `I - L` or `L`; 0 for what rounding allows.
+        tol: The greatest residual of a pair with the eigenvalue w, in units of `|1 - w|` if the Laplacian is
+            normalised, otherwise of w; 0 for what rounding allows.
         ncv, maxiter, block, seed, checkpoint: As with `eigsh`.
 
     Returns:
@@ -62,7 +65,8 @@ def spectral_embedding(
     Raises:
         UsageError: A matrix that is not square or not symmetric, negative weights, or options that cannot be.
         MemoryLimitError: Too little memory for two blocks and degrees, or for the result.
-        ConvergenceError: Too few pairs converged; its `result` is an `EmbeddingResult` with the best that there are.
+        ConvergenceError: Too few pairs converged, or it is not known that none is missing; its `result` is an
+            `EmbeddingResult` with the best that there are.
 
     Belkin and Niyogi, Laplacian eigenmaps for dimensionality reduction and data representation, Neural Computation
     2003; von Luxburg, A tutorial on spectral clustering, Statistics and Computing 2007.

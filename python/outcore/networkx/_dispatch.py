@@ -4,6 +4,7 @@ import weakref
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from contextvars import ContextVar
+from itertools import islice
 from typing import Any
 
 import networkx as nx  # type: ignore[import-untyped]
@@ -11,15 +12,15 @@ from networkx.utils.backends import _registered_algorithms  # type: ignore[impor
 
 from outcore._errors import MemoryLimitError
 from outcore.networkx import _graph, _registry
-from outcore.networkx._graph import Conversion, cached_conversion
+from outcore.networkx._graph import Calls, Conversion, cached_conversion
 from outcore.networkx._registry import FUNCTIONS
 
 # Whether NetworkX chose the backend by its priorities, so that another one can answer. It asks `can_run` before every
 # call, and then `should_run` only where the user did not name a backend.
 _BY_PRIORITY: ContextVar[bool] = ContextVar("outcore_by_priority", default=False)
 
-# The last conversion of each graph, even if it has been edited since.
-_LAST: weakref.WeakKeyDictionary[Any, Conversion] = weakref.WeakKeyDictionary()
+# The calls that the last conversion of each graph served, even if the graph has been edited since.
+_LAST: weakref.WeakKeyDictionary[Any, Calls] = weakref.WeakKeyDictionary()
 
 _LOCAL = "NetworkX looks at a part of the graph only"
 _SMALL = "NetworkX is quick with a graph of this size"
@@ -67,14 +68,16 @@ _MARK = "outcore edited"
 
 def _is_edited(graph: Any) -> bool:
     """Whether a graph seems to be edited between calls. It is not, if this was looked at before and no edit cleared the
-    mark."""
+    mark. Where conversions are not cached, edits leave no trace."""
+    if not nx.config.cache_converted_graphs:
+        return False
     try:
         last = _LAST.get(graph)
     except TypeError:
         # Graphs of a class of one's own that cannot be hashed.
         return False
     known = getattr(graph, "__networkx_cache__", None)
-    if last is None or known is None or last.calls > 1 or _MARK in known:
+    if last is None or known is None or last.number > 1 or _MARK in known:
         return False
     known[_MARK] = True
     return True
@@ -88,9 +91,11 @@ def convert_from_nx(graph: Any, **attributes: Any) -> Any:
 def call(name: str, *args: Any, **kwargs: Any) -> Any:
     """Calls a function of the backend, or that of NetworkX for what it answers sooner, and where it has an error."""
     function = FUNCTIONS[name]
+    # Functions of NetworkX that run meanwhile set it anew.
+    is_by_priority = _BY_PRIORITY.get()
     graph = args[0] if args else kwargs["G"]
     if not isinstance(graph, Conversion):
-        return _within_memory(function, args, kwargs)
+        return _within_memory(function, args, kwargs, is_by_priority)
     original = graph.original
 
     def by_networkx() -> Any:
@@ -100,46 +105,55 @@ def call(name: str, *args: Any, **kwargs: Any) -> Any:
     if _registry.is_local(name, (original, *args[1:]), kwargs) or _registry.is_small(name, original):
         return by_networkx()
     graph.refresh()
-    graph.calls += 1
+    graph.calls.number += 1
     with suppress(TypeError):
-        _LAST[original] = graph
+        _LAST[original] = graph.calls
     # An iterator can be passed once only.
     is_repeatable = not any(hasattr(given, "__next__") for given in (*args, *kwargs.values()))
     try:
-        found = _within_memory(function, args, kwargs)
+        found = _within_memory(function, args, kwargs, is_by_priority)
     except NotImplementedError:
         raise
     except _ERRORS as error:
         if not is_repeatable or isinstance(error, nx.PowerIterationFailedConvergence):
             raise
         return by_networkx()
-    return _lasting(found, original, by_networkx) if hasattr(found, "__next__") else found
+    if not hasattr(found, "__next__"):
+        return found
+    return _lasting(found, original, by_networkx, is_by_priority and is_repeatable)
 
 
-def _lasting(found: Iterator[Any], original: Any, by_networkx: Callable[[], Any]) -> Iterator[Any]:
-    """An iterator that keeps the graph of NetworkX, which it may read only when it is used."""
-    is_first = True
+def _lasting(
+    found: Iterator[Any], original: Any, by_networkx: Callable[[], Any], is_by_priority: bool
+) -> Iterator[Any]:
+    """An iterator that keeps the graph of NetworkX, which it may read only when it is used. By priority NetworkX goes
+    on where it fails."""
+    count = 0
     while True:
         try:
             one = next(found)
         except StopIteration:
             return
-        except NotImplementedError:
-            raise
-        except _ERRORS:
-            if not is_first:
+        except (NotImplementedError, MemoryLimitError):
+            if not is_by_priority:
                 raise
-            yield from by_networkx()
-            return
-        is_first = False
+            break
+        except _ERRORS:
+            if count > 0:
+                raise
+            break
+        count += 1
         yield one
+    yield from islice(by_networkx(), count, None)
 
 
-def _within_memory(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def _within_memory(
+    function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], is_by_priority: bool
+) -> Any:
     """The result of a function. Where memory does not suffice, NetworkX goes on if it can."""
     try:
         return function(*args, **kwargs)
     except MemoryLimitError as error:
-        if _BY_PRIORITY.get():
+        if is_by_priority:
             raise NotImplementedError(str(error)) from error
         raise

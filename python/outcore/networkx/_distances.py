@@ -351,17 +351,31 @@ def _eccentricities(graph: Converted, nodes: Iterable[Any] | None, weight: Any) 
     if len(graph) == 0:
         # NetworkX 3.6 has no eccentricities of it, later versions an error.
         raise NotImplementedError("a graph without nodes is not supported")
+    found = {}
+    for node, reached, distance in _farthest(graph, nodes, weight):
+        if reached < len(graph):
+            kind = "digraph is not strongly connected" if graph.is_directed() else "graph is not connected"
+            raise nx.NetworkXError(f"Found infinite path length because the {kind}")
+        found[node] = distance
+    return found
+
+
+def _farthest(graph: Converted, nodes: Iterable[Any] | None, weight: Any) -> Iterator[tuple[Any, int, Any]]:
+    """From each node the number of nodes that are reached, and the distance of the farthest one."""
+    if graph.number_type(weight) not in (int, float):
+        # Only sums in the order of NetworkX have its kinds of numbers.
+        for node in graph.nodes if nodes is None else nodes:
+            found = ordered_search(graph, node, weight)
+            yield node, len(found.places), max(found.distances)
+        return
     if nodes is None:
         every = distances_from_all(graph, weight)
     else:
         every = ((node, distances_of(search(graph, node, weight))) for node in nodes)
-    found = {}
     for node, distances in every:
-        if len(reached_within(distances, None)) < len(graph):
-            kind = "digraph is not strongly connected" if graph.is_directed() else "graph is not connected"
-            raise nx.NetworkXError(f"Found infinite path length because the {kind}")
-        found[node] = number(graph, distances.max().item(), weight)
-    return found
+        # The distance of the node itself, a whole 0, comes first.
+        distance = number(graph, distances.max().item(), weight) or 0
+        yield node, len(reached_within(distances, None)), distance
 
 
 @implements(without("sp"), named("weight"), long=True, local=("v",))

@@ -219,6 +219,12 @@ class Converted:
         return part(self.graph, None, False, None, None, None, np.flatnonzero(is_chosen).astype(np.uint32))
 
 
+class Calls:
+    """The number of calls that a conversion served, which outlives it."""
+
+    number = 0
+
+
 class Conversion(Converted):
     """A graph of NetworkX, whose nodes are vertices in their order. It is read once, when a function needs it: never
     where NetworkX answers."""
@@ -234,9 +240,11 @@ class Conversion(Converted):
         self._directed, self._multigraph = origin.is_directed(), origin.is_multigraph()
         self._matrices, self._images = {}, {}
         self._process = os.getpid()
-        # The state of the graph behind a view that was converted, and the number of calls that were run.
+        # The state of the graph behind a view that was converted.
         self.state: object = None
-        self.calls = 0
+        self.calls = Calls()
+        # The size of the graph when it was read.
+        self._size = (0, 0)
         # The attributes that the next call needs; all if it may need any.
         self.doubtful: Iterable[Any] | None = ()
 
@@ -250,6 +258,7 @@ class Conversion(Converted):
 
     @cached_property
     def adjacency(self) -> Adjacency:
+        self._size = _size(self.original)
         return Adjacency(self.original, self._is_reversed)
 
     @property
@@ -257,24 +266,36 @@ class Conversion(Converted):
         """Whether anything of it has been made."""
         return "adjacency" in self.__dict__
 
+    def is_of(self, graph: Any) -> bool:
+        """Whether it is made of this graph of NetworkX."""
+        return self._origin() is graph
+
     @property
     def is_of_this_process(self) -> bool:
         """A fork has the conversions of its parent, which it cannot use."""
         return self._process == os.getpid()
 
     def refresh(self) -> None:
-        """Drops weights that have changed behind NetworkX's back, of those that the next call needs."""
+        """Drops weights that have changed behind NetworkX's back, of those that the next call needs, and everything if
+        the size of the graph has: `add_edges_from` and its like clear the cache behind their loop, and not if it
+        fails."""
+        against = self.__dict__.get("reversed", self)
+        if against is not self:
+            against.doubtful = self.doubtful
+            against.refresh()
         if not self.is_read:
+            return
+        if self._size != _size(self.original):
+            for name in list(self.__dict__):
+                if isinstance(getattr(type(self), name, None), cached_property):
+                    del self.__dict__[name]
+            self._images, self._matrices = {}, {}
             return
         rows = self.adjacency
         for attribute in rows.attributes if self.doubtful is None else self.doubtful:
             if rows.refresh(attribute):
                 self._images.pop(attribute, None)
                 self._matrices.pop(attribute, None)
-        against = self.__dict__.get("reversed", self)
-        if against is not self:
-            against.doubtful = self.doubtful
-            against.refresh()
 
     def __len__(self) -> int:
         return len(self.adjacency.nodes)
@@ -369,6 +390,14 @@ class Conversion(Converted):
         return _no_conversion, ()
 
 
+def _size(graph: Any) -> tuple[int, int]:
+    """The number of nodes and of entries in their rows; of a view those of the graph behind it, which are
+    quicker to count."""
+    while getattr(graph, "_graph", None) is not None:
+        graph = graph._graph
+    return len(graph), sum(map(len, graph._adj.values()))
+
+
 # The key of an image without weights among those by their weights.
 _NO_WEIGHTS = object()
 
@@ -438,8 +467,11 @@ _KEY = "outcore"
 def cached_conversion(graph: Any) -> Conversion | None:
     """The conversion that is kept with a graph, if the graph is still the one that was converted."""
     known = getattr(graph, "__networkx_cache__", None)
-    found = known.get(_KEY) if known else None
+    found = known.get(_KEY) if known and nx.config.cache_converted_graphs else None
     if not isinstance(found, Conversion) or not found.is_of_this_process:
+        return None
+    # A shallow copy of a graph shares its cache.
+    if not found.is_of(graph):
         return None
     if found.state is not state_behind(graph):
         return None
@@ -489,9 +521,11 @@ def convert_from_nx(
         raise NotImplementedError(f"expected a graph, found a {type(graph).__name__}")
     if not _is_plain(graph.__class__):
         raise NotImplementedError(f"expected a graph with NetworkX's own edges, found a {type(graph).__name__}")
+    if _is_union(graph):
+        raise NotImplementedError("an undirected view of a directed graph is not supported")
     if edge_attrs is not None and len(edge_attrs) > 1:
         raise NotImplementedError(f"expected one attribute of edges, found {sorted(map(str, edge_attrs))}")
-    found = cached_conversion(graph) if nx.config.cache_converted_graphs else None
+    found = cached_conversion(graph)
     if found is not None:
         found.doubtful = None if preserve_edge_attrs else edge_attrs or ()
         return found
@@ -501,6 +535,17 @@ def convert_from_nx(
         found.state = state_behind(graph)
         known[_KEY] = found
     return found
+
+
+def _is_union(graph: Any) -> bool:
+    """Whether a graph is an undirected view of a directed one, where an edge has other data in the row of each end."""
+    if graph.is_directed():
+        return False
+    while getattr(graph, "_graph", None) is not None:
+        graph = graph._graph
+        if graph.is_directed():
+            return True
+    return False
 
 
 _CLASSES = (nx.MultiDiGraph, nx.MultiGraph, nx.DiGraph, nx.Graph)

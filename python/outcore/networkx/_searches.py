@@ -55,8 +55,10 @@ def distances_of(found: Any) -> np.ma.MaskedArray:
 
 
 def number(graph: Converted, value: Any, weight: Any) -> Any:
-    """A distance as a number of the kind that weights have. An image has whole ones as integers."""
+    """A distance as a number of the kind that weights have, if they have one. An image has whole ones as integers."""
     kind = graph.number_type(weight)
+    if kind not in (int, float):
+        raise NotImplementedError("weights that are not all of type int or all of type float are not supported")
     return float(value) if kind is float else value
 
 

@@ -94,7 +94,8 @@ impl PyEdges {
 #[pymethods]
 impl PyEdges {
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
-        visit.call(&self.graph)
+        visit.call(&self.graph)?;
+        visit.call(&self.default)
     }
 
     /// See the class.

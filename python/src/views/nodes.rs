@@ -51,7 +51,8 @@ impl PyNodes {
 #[pymethods]
 impl PyNodes {
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
-        visit.call(&self.graph)
+        visit.call(&self.graph)?;
+        visit.call(&self.default)
     }
 
     /// See the class.

@@ -83,9 +83,12 @@ impl Rows {
                 let earlier = "the iteration was interrupted".to_owned();
                 return Err(raise(py, outcore::io::Error::StreamFailed { earlier }));
             }
-            let read = run(py, &self.runtime, || batches.next_batch());
-            batches.is_broken = read.is_err();
-            let Some(batch) = read? else { return Ok(None) };
+            // Until the rows of the batch are there.
+            batches.is_broken = true;
+            let Some(batch) = run(py, &self.runtime, || batches.next_batch())? else {
+                batches.is_broken = false;
+                return Ok(None);
+            };
             let rows = match batch.columns() {
                 [ids] if self.data == Data::None => {
                     PyList::new(py, (0..ids.len()).map(|row| value(py, ids, row)).collect::<PyResult<Vec<_>>>()?)?
@@ -93,6 +96,7 @@ impl Rows {
                 _ => self.data.rows(py, &batch, self.ends, self.default.as_ref())?,
             };
             batches.rows = Some(rows.try_iter()?.unbind());
+            batches.is_broken = false;
         }
     }
 }

@@ -21,18 +21,13 @@ use crate::plan::{BLOCK_ROWS, Known, Plan, Request, View};
 use crate::source::{Landed, MemoryReader, NoRows, RowsInMemory, Source, SourceReader};
 use outcore_format::{ElementType, PAGE_BYTES};
 use outcore_image::{Error, Result, StatsBuilder, SweepStats};
-use outcore_io::{Array as Large, CancelFlag, Runtime};
+use outcore_io::{Array as Large, Runtime};
 use outcore_matrix::{
     DenseFactor, DenseFile, DenseLayout, DenseProduct, MOST_COLUMNS, Operand, ProductFile, Semiring, SparseMatrix,
 };
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::time::Duration;
-
-/// Interval at which a product checks for a request to stop.
-const CANCEL_CHECK: Duration = Duration::from_millis(50);
 
 /// A sparse matrix, and the array that it is multiplied by.
 #[derive(Clone)]
@@ -183,18 +178,15 @@ impl SparseProduct {
             }
             Factor::File(file) => DenseFactor::File(file),
         };
-        let (semiring, operand, cancel) = (Semiring::PlusTimes, self.operand, self.matrix.graph().runtime().cancel());
+        let (semiring, operand, matrix) = (Semiring::PlusTimes, self.operand, self.matrix.stopped_by(runtime.cancel()));
         let (place, cost) = if self.placing(runtime).1 {
             let mut numbers = Large::<f64>::zeroed(runtime.budget(), "a product", self.rows() as usize * columns)?;
             let product = DenseProduct::Numbers(&mut numbers);
-            let multiply = || self.matrix.multiply_streamed(semiring, operand, given, product);
-            let cost = with_cancel_forwarded(runtime, cancel, multiply)?;
+            let cost = matrix.multiply_streamed(semiring, operand, given, product)?;
             (ProductPlace::InMemory(self.in_memory(0, numbers)), cost)
         } else {
             let place = ProductFile::Temporary { as_stored: false };
-            let made = with_cancel_forwarded(runtime, cancel, || {
-                self.matrix.multiply_to_file(semiring, operand, given, &place)
-            })?;
+            let made = matrix.multiply_to_file(semiring, operand, given, &place)?;
             let file = made.numbers(runtime)?;
             // The columns of the product alone.
             let layout = DenseLayout { columns: self.columns, ..file.layout().clone() };
@@ -238,36 +230,6 @@ impl SparseProduct {
     fn source(&self, place: ProductPlace) -> ProductSource {
         ProductSource { product: self.clone(), shape: [self.rows(), self.columns], place }
     }
-}
-
-/// Works in the matrix's own runtime, and forwards this runtime's requests to stop to it.
-fn with_cancel_forwarded<T>(runtime: &Runtime, other: &CancelFlag, work: impl FnOnce() -> Result<T>) -> Result<T> {
-    runtime.cancel().check()?;
-    let (outcome, is_cancelled) = std::thread::scope(|scope| {
-        let (done, is_done) = channel::<()>();
-        let watch = move || {
-            while is_done.recv_timeout(CANCEL_CHECK) == Err(RecvTimeoutError::Timeout) {
-                if runtime.cancel().is_cancelled() {
-                    other.cancel();
-                    return true;
-                }
-            }
-            false
-        };
-        let watcher = std::thread::Builder::new().spawn_scoped(scope, watch);
-        let watcher = watcher.map_err(|source| outcore_io::Error::ThreadRefused { source })?;
-        let outcome = {
-            // Dropped at the end, be it a panic: that ends the watch.
-            let _done = done;
-            work()
-        };
-        Ok::<_, Error>((outcome, watcher.join().unwrap_or(false)))
-    })?;
-    if is_cancelled {
-        other.reset();
-        return Err(outcore_io::Error::Cancelled.into());
-    }
-    outcome
 }
 
 /// A product, as passes read it.
@@ -345,9 +307,8 @@ impl Source for ProductSource {
         let mut numbers = Large::<f64>::zeroed(runtime.budget(), "rows of a product", count * columns)?;
         let mut stats = StatsBuilder::start();
         let own = rows.start as usize..rows.end as usize;
-        with_cancel_forwarded(runtime, matrix.graph().runtime().cancel(), || {
-            matrix.multiply_rows(*operand, own, factor.slice::<f64>(), columns, &mut numbers, &mut stats)
-        })?;
+        let matrix = matrix.stopped_by(runtime.cancel());
+        matrix.multiply_rows(*operand, own, factor.slice::<f64>(), columns, &mut numbers, &mut stats)?;
         let rows = self.product.in_memory(rows.start, numbers);
         Ok(Some((Box::new(rows), stats.finish(runtime, 1).total)))
     }

@@ -10,7 +10,7 @@ use crate::engine::weights::{WeightColumn, worker_bytes};
 use crate::look::id_cache::IdCache;
 use outcore_format::{Index, ListFile, Origin, Shape};
 use outcore_image::{Error, Image, ImageFile, ImageOptions, Result, SweepStats};
-use outcore_io::{Array, Progress, Reclaim, Reservation, Runtime, lock};
+use outcore_io::{Array, CancelFlag, Progress, Reclaim, Reservation, Runtime, lock};
 use outcore_table::{Column, ColumnKind, Id, Table};
 use std::ops::{Deref, Range};
 use std::path::Path;
@@ -227,6 +227,12 @@ impl Graph {
         Graph { image: Arc::new(self.image.for_operation(progress)), opened: Arc::clone(&self.opened) }
     }
 
+    /// The graph for work that is a part of other work: it is stopped as that is, and shows no progress.
+    #[must_use]
+    pub fn stopped_by(&self, cancel: &CancelFlag) -> Self {
+        Graph { image: Arc::new(self.image.stopped_by(cancel)), opened: Arc::clone(&self.opened) }
+    }
+
     /// The image, which results hold on to.
     pub fn image(&self) -> &Arc<Image> {
         &self.image
@@ -237,7 +243,7 @@ impl Graph {
     /// # Panics
     /// If a column has not one value per vertex.
     pub fn table(&self, columns: Vec<(String, Column)>) -> Table {
-        Table::new(Arc::new(self.image.for_operation(None)), columns)
+        Table::new(Arc::clone(&self.image), columns)
     }
 
     /// Refuses a file of results that cannot be written, before the work is done whose results it is for.

@@ -193,7 +193,7 @@ impl<'a> Job<'a> {
         let unmet: u64 = self.facts.unmet.iter().map(|count| count.load(Ordering::Relaxed)).sum();
         if unmet > 0 {
             return Err(Error::Unsuitable(format!(
-                "expected edges that meet --where, found {unmet} edges of which none does; no image was made or replaced: say \
+                "expected edges that meet --where, found none among {unmet} that were read; no image was made or replaced: say \
                  --allow-empty if it is to be empty"
             )));
         }

@@ -70,7 +70,7 @@ fn conditions_that_no_edge_meets_make_no_image() {
     let input = InputOptions { conditions: vec![Condition::parse("amount > 100").unwrap()], ..InputOptions::default() };
     let text = "source,target,amount\n1,2,5\n2,3,7\n";
     let error = imported(folder, text, &input, &ImportOptions::default()).unwrap_err().to_string();
-    assert!(error.contains("found 2 edges of which none does") && error.contains("--allow-empty"), "{error}");
+    assert!(error.contains("found none among 2 that were read") && error.contains("--allow-empty"), "{error}");
     assert!(!folder.join("graph.oc").exists());
     let empty = ImportOptions { allow_empty: true, ..ImportOptions::default() };
     assert_eq!(imported(folder, text, &input, &empty).unwrap().manifest.edges, 0);

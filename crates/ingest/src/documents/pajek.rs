@@ -15,7 +15,7 @@ use crate::documents::numbered::NumberedVertices;
 use crate::documents::records::{self, Directions, Known, ReadRecords, Records, STRING_IDS, WeightRule};
 use crate::input::file::{Input, Stream};
 use crate::text::blocks::RecordLines;
-use crate::text::number::{integer, is_blank, is_infinite_or_nan, real};
+use crate::text::number::{integer, is_blank, is_infinite_or_nan, real, real_or_zero};
 use crate::text::source::weights_wanted;
 use outcore_image::{Error, Result};
 
@@ -222,7 +222,10 @@ impl Pajek {
         let mut column = 0;
         for word in fields(line) {
             column += 1;
-            if real(word) != Some(0.0) && column <= columns {
+            let Some(number) = real_or_zero(word) else {
+                return Err(self.bad("a finite number for every vertex, in a row of a matrix", line));
+            };
+            if number != 0.0 && column <= columns {
                 let other = if self.first_kind.is_some() { rows + column } else { column };
                 self.edge([row, other], true, Some(word).filter(|_| self.wants_weights), records)?;
             }

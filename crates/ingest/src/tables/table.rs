@@ -238,8 +238,11 @@ impl TableColumns {
         })
     }
 
-    /// The columns of a table without rows, found by their names alone: their types say nothing.
+    /// The columns of a table without rows, found by their names alone where their types are none that could be read.
     pub(crate) fn without_rows(schema: &Schema, path: &Path, options: &InputOptions) -> Result<Self> {
+        if let Ok(columns) = Self::find(schema, path, options, false) {
+            return Ok(columns);
+        }
         let any = |field: &Arc<Field>| field.as_ref().clone().with_data_type(DataType::Int64);
         let of_integers =
             Schema::new_with_metadata(schema.fields().iter().map(any).collect::<Vec<_>>(), schema.metadata().clone());
@@ -522,7 +525,7 @@ impl TableParser {
             && nulls.null_count() > 0
         {
             let row = nulls.iter().position(|is_valid| !is_valid).unwrap_or(0) as u64 + first_record;
-            return Err(self.no_value(name, row, place < 2));
+            return Err(self.no_value(name, "null", row, place < 2));
         }
         Ok((column, name))
     }
@@ -536,9 +539,9 @@ impl TableParser {
         Ok((column, table.schema_ref().field(place).name()))
     }
 
-    /// The refusal of a null, in a column of ids or of weights.
-    fn no_value(&self, column: &str, row: u64, is_id: bool) -> Error {
-        let (expected, found) = (format!("a value in column `{column}`"), format!("null in row {row}"));
+    /// The refusal of what is no value, in a column of ids or of weights.
+    fn no_value(&self, column: &str, found: &str, row: u64, is_id: bool) -> Error {
+        let (expected, found) = (format!("a value in column `{column}`"), format!("{found} in row {row}"));
         let advice = match is_id {
             true => "say --nulls skip to leave such rows out; rows count from 0",
             false => {
@@ -718,7 +721,8 @@ impl Parser for TableParser {
     }
 
     fn no_weight(&self, _: u64, record: u64) -> Error {
-        self.no_value(self.columns.weight.as_ref().map_or("weight", |(_, name)| name), record, false)
+        let column = self.columns.weight.as_ref().map_or("weight", |(_, name)| name);
+        self.no_value(column, "null or NaN", record, false)
     }
 
     fn left_out(&self) -> u64 {

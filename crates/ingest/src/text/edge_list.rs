@@ -458,7 +458,10 @@ impl Parser for EdgeList {
     }
 
     fn no_weight(&self, _: u64, record: u64) -> Error {
-        self.no_number(b"", record)
+        let column = self.columns.weight.unwrap_or(0) + 1;
+        let expected = format!("a finite number as weight in column {column}, `{}`", self.weight_name);
+        Error::input(&self.path, Some(record), expected, "a line without one")
+            .advise("the value is missing: leave such lines out with --where, or weights out with --weight none")
     }
 
     fn check(&self) -> Result<()> {

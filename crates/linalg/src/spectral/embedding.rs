@@ -43,7 +43,11 @@ pub(crate) static SPECTRAL_EMBEDDING: Declaration = Declaration {
             true,
             "Whether the first eigenvector, which is the same everywhere in a connected graph, is left out",
         ),
-        TOL,
+        Parameter {
+            help: "The greatest residual of a pair with the eigenvalue w, in units of |1 - w| if the Laplacian is \
+                   normalised, otherwise of w; 0 for what rounding allows",
+            ..TOL
+        },
         NCV,
         BLOCK,
         MAXITER,

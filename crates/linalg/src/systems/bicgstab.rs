@@ -109,7 +109,7 @@ impl<'a> Method<'a> for Bicgstab {
 
     fn run(&mut self, system: &System<'a, '_>, state: &mut State<'_>) -> Result<Pause> {
         let (start, steps_left) = (state.norm(), state.steps_left);
-        if self.is_repeated || self.is_better(start) {
+        if self.is_best || self.is_better(start) {
             self.store_best(system, state, start)?;
         }
         let pause = self.advance_all(system, state)?;

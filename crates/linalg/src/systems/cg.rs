@@ -31,7 +31,8 @@ pub(crate) static CG: Declaration = Declaration {
 ///
 /// *Cost.* A pass over all lists per iteration, and one for the residual at the end. 32 bytes per row, with a
 /// preconditioner 40, with one that is a function 48. A matrix that is not stored as its own transpose is compared with
-/// that first, by two products; so is a function, which is called once per iteration then.
+/// that first, by two products and one with magnitudes; a function is, by two calls, and is called once per iteration
+/// then.
 ///
 /// # Errors
 /// A matrix or a preconditioner that is not square, not symmetric or not positive definite, as far as it is seen;

@@ -124,7 +124,7 @@ impl SolverPlan for Solving {
             _ => ("one", "end", "iterations"),
         };
         let comparison =
-            if self.compares && !matrix.is_symmetric() { "two to see whether it is symmetric, " } else { "" };
+            if self.compares && !matrix.is_symmetric() { "three to see whether it is symmetric, " } else { "" };
         Ok(Needs {
             least_bytes: given_bytes + state_bytes + values_bytes(matrix),
             verify_bytes: Pushed::bytes(matrix),

@@ -125,6 +125,16 @@ fn a_stopped_run_resumes_with_the_same_bits() {
     }
 }
 
+/// Calls `look` while the state has the title of an earlier version.
+fn with_an_old_title(checkpoints: &Path, look: impl FnOnce()) {
+    let (path, now, old) = (checkpoints.join("state"), b"outcore checkpoint 2", b"outcore checkpoint 1");
+    let state = fs::read(&path).unwrap();
+    assert!(state.starts_with(now));
+    fs::write(&path, [&old[..], &state[old.len()..]].concat()).unwrap();
+    look();
+    fs::write(&path, state).unwrap();
+}
+
 #[test]
 fn checkpoints_of_other_runs_and_damaged_ones_are_refused() {
     let folder = tempfile::tempdir().unwrap();
@@ -170,6 +180,10 @@ fn checkpoints_of_other_runs_and_damaged_ones_are_refused() {
         }
         fs::write(&path, bytes).unwrap();
     }
+    with_an_old_title(&checkpoints, || {
+        let refused = refusal(0, &more);
+        assert!(refused.contains("found one of another version") && !refused.contains("of this run"), "{refused}");
+    });
     // A folder of other files stays as it is; what a checkpoint has only begun is one.
     let foreign = folder.path().join("foreign");
     fs::create_dir(&foreign).unwrap();

@@ -230,6 +230,15 @@ fn singular_systems_end_at_the_least_residual() {
 }
 
 #[test]
+fn an_eigenvector_of_a_small_eigenvalue_stays_in_the_solution() {
+    let mut given = Entries::new(2, 2);
+    given.add(0, 0, 1.0);
+    given.add(1, 1, 1e-8);
+    let found = case(given, true).solve(minres, &[1.0, 1e-6], &SolveOptions { x0: Some(&[0.0, 99.0]), ..STRICT });
+    assert!(found.residual < 1.1e-8 && (98.0..101.0).contains(&found.x[1]), "{} {:?}", found.residual, &found.x[..]);
+}
+
+#[test]
 fn matrices_with_few_rows_or_entries_are_solved() {
     for rows in [0u64, 1, 2, 700] {
         let nothing = case(Entries::new(rows, rows), true);
@@ -342,6 +351,14 @@ fn biconjugate_gradients_return_the_best_vector() {
         }
         assert!(least < 10.0, "{seed}: {least}");
     }
+    // Once the diagonal's part is solved, every step makes the residual greater, and every second run makes none.
+    let mut given = Entries::new(6, 6);
+    (0..4).for_each(|row| given.add(row, row, 1.0));
+    given.add(4, 5, 1.0);
+    given.add(5, 4, -1.0);
+    let found = case(given, false).solve(bicgstab, &[1.0, 1.0, 1.0, 1.0, 1e-8, 1e-8], &STRICT);
+    let least = found.residuals.iter().copied().fold(f64::INFINITY, f64::min);
+    assert!(found.residual <= least * 1.000_001, "{} {least}", found.residual);
 }
 
 #[test]
