@@ -186,7 +186,7 @@ def test_masks_choose_rows():
         with pytest.raises(TypeError, match="an index of its own"):
             cores[pd.Series([True] * 22)[::-1]]
         for mask in (cores["core"] >= 3, pd.Series(cores["core"] >= 3), pl.Series(cores["core"] >= 3)):
-            with pytest.raises(TypeError, match="take the rows first"):
+            with pytest.raises(TypeError, match="take the rows of a result first"):
                 g.subgraph(mask)
         names = oc.load_graph(nx.relabel_nodes(graph, str), order=order)
         found = oc.core_number(names).to_pandas()

@@ -70,9 +70,8 @@ fn check_declared(source: &Source, path: &Path) -> Result<()> {
     }
     let (expected, found) =
         (format!("at most {most} vertices in a file of {bytes} bytes"), format!("{declared} declared"));
-    Err(Error::input(path, None, expected, found).advise(
-        "correct the size line; if the matrix is that empty, import its entries as a list of edges, with --shape",
-    ))
+    Err(Error::input(path, None, expected, found)
+        .advise("correct the size line; if the matrix is that empty, import its entries as a list of edges"))
 }
 
 /// A note on files that hold no data by their names.

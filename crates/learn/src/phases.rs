@@ -39,17 +39,21 @@ impl Phase {
     fn bytes(&self, runtime: &Arc<Runtime>) -> Result<(u64, String)> {
         let (pass_bytes, less) = match self.explained(runtime) {
             Ok(plan) => {
-                let passes = plan.passes.iter().map(|pass| pass.memory_bytes + pass.result_bytes);
-                (passes.max().unwrap_or(0), String::new())
+                let passes = plan.passes.iter();
+                let passes = passes.map(|pass| (pass.memory_bytes + pass.result_bytes, words_of(&pass.purpose)));
+                passes.max().unwrap_or_default()
             }
-            Err(Error::Io(IoError::Memory { needed_bytes, purpose, .. })) => {
-                (needed_bytes, purpose.find(LESS).map_or(String::new(), |at| purpose[at..].to_owned()))
-            }
+            Err(Error::Io(IoError::Memory { needed_bytes, purpose, .. })) => (needed_bytes, words_of(&purpose)),
             Err(other) => return Err(other),
         };
         let bytes = pass_bytes.saturating_add(self.own_bytes);
         Ok((bytes.saturating_add(bytes / CACHE_HEADERS_PART), less))
     }
+}
+
+/// The words of a purpose that say how less memory is needed; none if there are none.
+fn words_of(purpose: &str) -> String {
+    purpose.find(LESS).map_or(String::new(), |at| purpose[at..].to_owned())
 }
 
 /// The memory of the largest of some phases.

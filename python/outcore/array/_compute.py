@@ -360,7 +360,7 @@ def open(
     runtime = _own_runtime(runtime, memory, threads, backend)
     options = limits(runtime, None, None, "auto", None, False)
     file = pathlib.Path(_path(path))
-    if file.is_dir() or not file.exists() and file.suffix != ".npy":
+    if file.is_dir() or not file.exists() and file.suffix in ("", ".oc"):
         return _opened(path, options, runtime)
     _check_plain(file)
     expected = f"{file}: expected an image, or a .npy, Parquet or Arrow file"

@@ -8,7 +8,7 @@ its nodes are its ids.
 import os
 import weakref
 from collections.abc import Callable, Hashable, Iterable, Iterator
-from functools import cache, cached_property
+from functools import cached_property
 from itertools import islice
 from typing import Any
 
@@ -556,12 +556,16 @@ _READ = (
 )  # fmt: skip
 
 
-@cache
+_PLAIN: dict[type[Any], bool] = {}
+
+
 def _is_plain(kind: type[Any]) -> bool:
     """Whether graphs of a class are read as NetworkX's are. Others may have neighbours that are no edges, as NetworkX's
     own complement of a graph does, which stores the edges that it has not."""
-    base = next(one for one in kind.__mro__ if one in _CLASSES)
-    return all(getattr(kind, name) is getattr(base, name) for name in _READ)
+    if kind not in _PLAIN:
+        base = next(one for one in kind.__mro__ if one in _CLASSES)
+        _PLAIN[kind] = all(getattr(kind, name) is getattr(base, name) for name in _READ)
+    return _PLAIN[kind]
 
 
 def convert_to_nx(result: Any, *, name: str | None = None) -> Any:
