@@ -7,7 +7,7 @@
 //! checks both, and the [`Plan`] says what the run will need and does it.
 
 use crate::common::{Costs, usage, with_names};
-use crate::phases::{Phase, most_bytes};
+use crate::phases::{Phase, most_bytes, most_of};
 use crate::rows::{for_each_rows, lazy_rows};
 use outcore_array::{Array, ElementType, Part, Source, column_asked};
 use outcore_declare::{Kind, NamedFact, Parameter, Unconverged, Values};
@@ -199,8 +199,10 @@ impl Plan {
     pub fn require(&self, runtime: &Arc<Runtime>, name: &str, output: Option<&Path>) -> Result<()> {
         let output_bytes = output.map_or(Ok(0), |file| self.output_bytes(runtime, file))?;
         let written_bytes = self.result_bytes.saturating_add(output_bytes.max(BUFFER_BYTES as u64));
-        let needed_bytes = self.memory_bytes(runtime)?.max(written_bytes);
-        Ok(runtime.budget().require(name, needed_bytes)?)
+        let (phase_bytes, less) = most_of(runtime, &self.phases)?;
+        let needed_bytes = phase_bytes.max(self.result_bytes).max(written_bytes);
+        let less = if needed_bytes == phase_bytes { &less } else { "" };
+        Ok(runtime.budget().require(&format!("{name}{less}"), needed_bytes)?)
     }
 
     /// The memory that computing and writing the file takes, at least, beside the result.

@@ -62,7 +62,7 @@ pub(crate) fn most_bytes(runtime: &Arc<Runtime>, phases: &[Phase]) -> Result<u64
 }
 
 /// The memory of the largest of some phases, and how it may need less.
-fn most_of(runtime: &Arc<Runtime>, phases: &[Phase]) -> Result<(u64, String)> {
+pub(crate) fn most_of(runtime: &Arc<Runtime>, phases: &[Phase]) -> Result<(u64, String)> {
     phases.iter().try_fold((0, String::new()), |most, phase| Ok(phase.bytes(runtime)?.max(most)))
 }
 
