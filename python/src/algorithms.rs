@@ -220,7 +220,7 @@ pub fn run_algorithm(
     let samples = sampler.finish(graph.runtime());
     let attributes = found.attributes.into_iter().map(|datum| slot(py, &graph, datum)).collect::<PyResult<Vec<_>>>()?;
     let report = report_of(&graph, algorithm.name, options, (plan, found.stats, samples));
-    let table = PyTable::new(graph.table(found.columns).for_operation(), Arc::new(report));
+    let table = PyTable::new(graph.table(found.columns), Arc::new(report));
     let result = class_.call1((Raw(Mutex::new(Some((table, attributes)))),))?.unbind();
     match found.unconverged {
         None => Ok(result),

@@ -52,9 +52,9 @@ struct Top {
 }
 
 impl PyTable {
-    /// A table of a run.
+    /// A table of a run. It outlives the operation that made it, and shows no progress of that.
     pub fn new(table: Table, run: Arc<Report>) -> Self {
-        PyTable { table, run, stats: PyOnceLock::new() }
+        PyTable { table: table.for_operation(), run, stats: PyOnceLock::new() }
     }
 
     /// Another table of this run.

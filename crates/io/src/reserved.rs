@@ -81,12 +81,22 @@ impl<T> ReservedVec<T> {
         Ok(())
     }
 
+    /// Appends values.
+    ///
+    /// # Errors
+    /// Too little memory under the budget; the vector stays as it is.
+    pub fn extend(&mut self, values: impl ExactSizeIterator<Item = T>) -> Result<()> {
+        self.make_room(values.len())?;
+        self.values.extend(values);
+        Ok(())
+    }
+
     /// Removes all values. Their memory stays.
     pub fn clear(&mut self) {
         self.values.clear();
     }
 
-    /// The values, to be sorted, shortened or changed.
+    /// The values, to be shortened, or taken out and put back: what is appended here is not reserved.
     pub fn as_mut_vec(&mut self) -> &mut Vec<T> {
         &mut self.values
     }

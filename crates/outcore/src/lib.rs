@@ -100,7 +100,7 @@ pub mod format {
 /// Memory under a limit, and devices.
 pub mod io {
     pub use outcore_io::{
-        Array, AtomicF32, AtomicF64, Backend, Budget, CancelFlag, Error, Holder, MOST_SAMPLES, MOST_THREADS,
+        Array, AtomicF32, AtomicF64, Backend, Budget, CancelFlag, Error, Fuse, Holder, MOST_SAMPLES, MOST_THREADS,
         Reservation, Result, Sample, Sampler, Task, Turn, Watch, backend,
         buffer::{Plain, Raw, Shared},
         bytes_text, escaped, folder, give_back_freed_memory, into_inner, limit_arenas, lock, parse_bytes,

@@ -385,11 +385,11 @@ impl TableReader {
     }
 
     fn read_batch(&mut self) -> Result<Option<RecordBatch>> {
-        self.table.image.runtime().cancel().check()?;
         // The ids of a batch are one piece, unless they do not fit the memory together.
         let mut pieces = Vec::new();
         let mut filled = Filled { is_empty: true, text_bytes: vec![0; self.table.columns.len() + 1] };
         loop {
+            self.table.image.runtime().cancel().check()?;
             let piece = match self.table.order.clone() {
                 Some(order) => self.next_in_order(&order, &mut filled)?,
                 None => self.next_by_vertex(&mut filled)?,
@@ -440,7 +440,6 @@ impl TableReader {
     /// [`next_by_vertex`](Self::next_by_vertex) for a table with an order of its own; the ids of the rows are looked
     /// up.
     fn next_in_order(&mut self, order: &[u32], filled: &mut Filled) -> Result<Option<(RecordBatch, bool)>> {
-        self.table.image.runtime().cancel().check()?;
         let names = self.names.as_mut().expect("a table with an order is read with ids");
         let batch_end = order.len().min((self.next / BATCH_IDS + 1) * BATCH_IDS);
         if self.next == batch_end {

@@ -118,7 +118,7 @@ pub fn vertex_program(
     let columns = columns.collect::<PyResult<_>>()?;
     // The options are functions.
     let report = report_of(&graph, "vertex_program", Vec::new(), (Planned::default(), found.stats, Vec::new()));
-    let base = PyTable::new(graph.table(columns).for_operation(), Arc::new(report));
+    let base = PyTable::new(graph.table(columns), Arc::new(report));
     let result = ProgramResult {
         iterations: found.iterations,
         finished: found.finished,

@@ -6,7 +6,7 @@ use crate::errors::raise;
 use crate::runtime::run;
 use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::ArrowError;
-use outcore::io::lock;
+use outcore::io::{Fuse, lock};
 use outcore::{Error, Graph, Runtime, Table};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -29,8 +29,8 @@ struct Batches {
     reader: Box<dyn RecordBatchReader + Send>,
     /// The rows of the last batch that were not handed out yet.
     rows: Option<Py<PyIterator>>,
-    /// Whether reading was broken off: rows may be lost then.
-    is_broken: bool,
+    /// After an error rows may be lost.
+    fuse: Fuse,
 }
 
 impl Batches {
@@ -54,7 +54,7 @@ impl Rows {
         runtime: &Arc<Runtime>,
         (ends, data, default): (usize, Data, Option<Py<PyAny>>),
     ) -> Self {
-        let batches = Mutex::new(Some(Batches { reader, rows: None, is_broken: false }));
+        let batches = Mutex::new(Some(Batches { reader, rows: None, fuse: Fuse::default() }));
         Rows { runtime: Arc::clone(runtime), ends, data, default, batches }
     }
 
@@ -79,24 +79,22 @@ impl Rows {
             if let Some(row) = batches.rows.as_ref().and_then(|rows| rows.bind(py).clone().next()) {
                 return row.map(Some);
             }
-            if batches.is_broken {
-                let earlier = "the iteration was interrupted".to_owned();
-                return Err(raise(py, outcore::io::Error::StreamFailed { earlier }));
-            }
-            // Until the rows of the batch are there.
-            batches.is_broken = true;
-            let Some(batch) = run(py, &self.runtime, || batches.next_batch())? else {
-                batches.is_broken = false;
-                return Ok(None);
-            };
-            let rows = match batch.columns() {
-                [ids] if self.data == Data::None => {
-                    PyList::new(py, (0..ids.len()).map(|row| value(py, ids, row)).collect::<PyResult<Vec<_>>>()?)?
-                }
-                _ => self.data.rows(py, &batch, self.ends, self.default.as_ref())?,
-            };
+            batches.fuse.check().map_err(|error| raise(py, error))?;
+            let read = self.next_rows(py, batches);
+            let Some(rows) = batches.fuse.after(read)? else { return Ok(None) };
             batches.rows = Some(rows.try_iter()?.unbind());
-            batches.is_broken = false;
+        }
+    }
+
+    /// The rows of the next batch.
+    fn next_rows<'py>(&self, py: Python<'py>, batches: &mut Batches) -> PyResult<Option<Bound<'py, PyList>>> {
+        let Some(batch) = run(py, &self.runtime, || batches.next_batch())? else { return Ok(None) };
+        match batch.columns() {
+            [ids] if self.data == Data::None => {
+                let values = (0..ids.len()).map(|row| value(py, ids, row)).collect::<PyResult<Vec<_>>>()?;
+                PyList::new(py, values).map(Some)
+            }
+            _ => self.data.rows(py, &batch, self.ends, self.default.as_ref()).map(Some),
         }
     }
 }

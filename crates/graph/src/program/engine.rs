@@ -534,8 +534,7 @@ impl<'a, P: VertexProgram> Engine<'a, P> {
             for requests in wave.chunk_by(|a, b| a.direction == b.direction) {
                 let Some(&Request { direction, .. }) = requests.first() else { continue };
                 let mut vertices = ReservedVec::beside(budget, REQUESTS, requests_of_batch(self.graph))?;
-                vertices.make_room(requests.len())?;
-                vertices.as_mut_vec().extend(requests.iter().map(|request| request.vertex));
+                vertices.extend(requests.iter().map(|request| request.vertex))?;
                 vertices.as_mut_vec().dedup();
                 let edges = Edges::new(direction, P::WEIGHTS);
                 let mut remaining = requests;

@@ -317,12 +317,9 @@ impl<M: Raw> Vertex<'_, M> {
     pub fn request_of(&mut self, vertices: &[u32], direction: Direction) {
         self.events.check(vertices);
         let by = self.events.id;
-        match self.requests.make_room(vertices.len()) {
-            Ok(()) => {
-                let requests = vertices.iter().map(|&vertex| Request { direction, vertex, by });
-                self.requests.as_mut_vec().extend(requests);
-            }
-            Err(error) => self.events.fail(error.into()),
+        let requests = vertices.iter().map(|&vertex| Request { direction, vertex, by });
+        if let Err(error) = self.requests.extend(requests) {
+            self.events.fail(error.into());
         }
     }
 
