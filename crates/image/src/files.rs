@@ -206,7 +206,7 @@ pub(crate) struct ManifestKind<M> {
 
 const GRAPH: ManifestKind<Manifest> = ManifestKind {
     advice: |place| format!("make one with `outcore import INPUT {place}`"),
-    advice_for_file: |file| match Path::new(file).extension().is_some_and(|ending| ending == "npy") {
+    advice_for_file: |file| match is_npy(file) {
         true => {
             "a .npy file is a dense array: write a graph or a sparse matrix as a list of edges or as Matrix Market \
                  (.mtx), and import that"
@@ -225,8 +225,8 @@ const ARRAY: ManifestKind<DenseManifest> = ManifestKind {
 };
 const ANY: ManifestKind<AnyManifest> = ManifestKind {
     advice: GRAPH.advice,
-    advice_for_file: |file| match Path::new(file).extension().is_some_and(|ending| ending == "npy") {
-        true => "import it as an array".into(),
+    advice_for_file: |file| match is_npy(file) {
+        true => (ARRAY.advice_for_file)(file),
         false => (GRAPH.advice_for_file)(file),
     },
     other_version: |bytes| match DenseManifest::is_array(bytes) {
@@ -238,6 +238,10 @@ const ANY: ManifestKind<AnyManifest> = ManifestKind {
         false => Manifest::from_bytes(bytes).map(|manifest| AnyManifest::Graph(Box::new(manifest))),
     },
 };
+
+fn is_npy(file: &str) -> bool {
+    Path::new(file).extension().is_some_and(|ending| ending == "npy")
+}
 
 /// The manifest of an image of any kind.
 #[derive(Clone, Debug, PartialEq)]

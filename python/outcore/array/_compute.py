@@ -360,12 +360,11 @@ def open(
     runtime = _own_runtime(runtime, memory, threads, backend)
     options = limits(runtime, None, None, "auto", None, False)
     file = pathlib.Path(_path(path))
-    if file.is_dir() or not file.exists() and file.suffix in ("", ".oc"):
-        return _opened(path, options, runtime)
-    _check_plain(file)
-    expected = f"{file}: expected an image, or a .npy, Parquet or Arrow file"
-    if zipfile.is_zipfile(file):
-        raise InputError(f"{expected}, found an archive; load_npz opens its members")
+    if not file.is_dir():
+        _check_plain(file)
+        if zipfile.is_zipfile(file):
+            expected = f"{file}: expected an image, or a .npy, Parquet or Arrow file"
+            raise InputError(f"{expected}, found an archive; load_npz opens its members")
     array = core.made(Expression.of_file(os.fspath(path), options))
     array._runtime, array._names = runtime, array._expression.names
     return array

@@ -372,8 +372,6 @@ impl EdgeList {
 
     /// The refusal of a weight that is no finite number.
     fn no_number(&self, token: &[u8], number: u64) -> Error {
-        let column = self.columns.weight.unwrap_or(0) + 1;
-        let expected = format!("a finite number as weight in column {column}, `{}`", self.weight_name);
         let advice = if is_missing(token) {
             "the value is missing: take such lines out, or leave weights out with --weight none"
         } else if is_infinite_or_nan(token) {
@@ -388,7 +386,12 @@ impl EdgeList {
         } else {
             "name another column with --weight, or leave weights out with --weight none"
         };
-        bad_record(&self.path, number, &expected, token).advise(advice)
+        bad_record(&self.path, number, &self.expected_weight(), token).advise(advice)
+    }
+
+    fn expected_weight(&self) -> String {
+        let column = self.columns.weight.unwrap_or(0) + 1;
+        format!("a finite number as weight in column {column}, `{}`", self.weight_name)
     }
 }
 
@@ -458,9 +461,7 @@ impl Parser for EdgeList {
     }
 
     fn no_weight(&self, _: u64, record: u64) -> Error {
-        let column = self.columns.weight.unwrap_or(0) + 1;
-        let expected = format!("a finite number as weight in column {column}, `{}`", self.weight_name);
-        Error::input(&self.path, Some(record), expected, "a line without one")
+        Error::input(&self.path, Some(record), self.expected_weight(), "a line without one")
             .advise("the value is missing: leave such lines out with --where, or weights out with --weight none")
     }
 
