@@ -138,7 +138,7 @@ def test_a_graph_that_is_edited_between_calls_is_converted_once(by_priority):
     # From the second call without an edit on it is worth a conversion again.
     nx.pagerank(graph)
     assert cached_conversion(graph) not in {None, *conversions}
-    # What takes far longer than a conversion is always worth it.
+    # A function that takes far longer than a conversion is always worth one.
     graph.add_edge(0, 150)
     nx.betweenness_centrality(graph)
     assert cached_conversion(graph).is_read

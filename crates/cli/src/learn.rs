@@ -125,7 +125,7 @@ fn tell_notes(runtime: &Runtime, common: &Common) {
 }
 
 /// All that was found, as JSON, which is written number by number: a tree of them would take ten times their memory.
-/// What is no number is null, as JSON has none for it.
+/// Infinite numbers and NaN are null, as JSON has neither.
 struct Object<'a>(&'a [(&'static str, Fact)]);
 
 impl Display for Object<'_> {

@@ -178,7 +178,7 @@ impl Plan {
     /// The memory of the phase that needs most, the result included.
     ///
     /// # Errors
-    /// What planning a pass refuses.
+    /// A pass that cannot be planned.
     pub fn memory_bytes(&self, runtime: &Arc<Runtime>) -> Result<u64> {
         Ok(most_bytes(runtime, &self.phases)?.max(self.result_bytes))
     }
@@ -186,7 +186,7 @@ impl Plan {
     /// The bytes that the phase reads that reads most.
     ///
     /// # Errors
-    /// What planning a pass refuses.
+    /// A pass that cannot be planned.
     pub fn read_bytes(&self, runtime: &Arc<Runtime>) -> Result<u64> {
         self.phases.iter().try_fold(0, |most, phase| Ok(phase.read_bytes(runtime)?.max(most)))
     }

@@ -69,7 +69,7 @@ pub(crate) fn most_of(runtime: &Arc<Runtime>, phases: &[Phase]) -> Result<(u64, 
 /// Refuses a fit, called `name`, if one of its phases needs more memory than is left.
 ///
 /// # Errors
-/// Too little memory; what planning a pass refuses.
+/// Too little memory; a pass that cannot be planned.
 pub(crate) fn require(runtime: &Arc<Runtime>, name: &str, phases: &[Phase]) -> Result<()> {
     let (bytes, less) = most_of(runtime, phases)?;
     Ok(runtime.budget().require(&format!("{name}{less}"), bytes)?)
