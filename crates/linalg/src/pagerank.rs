@@ -16,7 +16,8 @@
 //! they are in the file, and writes and reads the product if it is.
 //!
 //! The rules and the fixed point are those of PageRank as a graph algorithm (`algo/src/kernels/pagerank.rs`), which
-//! keeps sums of rows as degrees and makes the next factor where a list ends.
+//! keeps sums of rows as degrees and makes the next factor where a list ends. It extrapolates, for it has the ranks of
+//! two iterations before; here their place is taken by a single factor.
 //!
 //! Page, Brin, Motwani and Winograd, *The PageRank citation ranking*, 1999; Zheng, *FlashX: massive data analysis using
 //! fast I/O*, 2016, sections 4.4.1 and 4.5.3.1.
@@ -119,11 +120,11 @@ pub fn pagerank<'a>(matrix: &'a SparseMatrix, options: &RankOptions<'_>) -> Resu
     let mut walk = Walk::new(matrix, options, space, vectors, by_values)?;
     walk.begin(&mut costs)?;
     let threshold = options.stop.threshold(options.tol, rows as u64);
-    while rows > 0 && walk.iterations < options.max_iter && walk.residual >= threshold {
+    while rows > 0 && walk.iterations < options.max_iter && walk.residual() >= threshold {
         walk.step(&mut costs)?;
     }
-    let stopped_by = options.stop.outcome(options.tol, rows as u64, walk.residual);
-    let Walk { iterations, residual, .. } = walk;
+    let (iterations, residual) = (walk.iterations, walk.residual());
+    let stopped_by = options.stop.outcome(options.tol, rows as u64, residual);
     let (factor, [temporary_bytes_written, temporary_bytes_read]) = walk.ranks()?;
     let room = Room { folder: temporary_folder(matrix.graph()), left_bytes: 0 };
     let mut basis = Basis::new(space, room, 1)?;
@@ -250,7 +251,10 @@ struct Walk<'a, 'o> {
     jumps: f64,
     /// The rank of all rows with a sum of 0.
     dangling: f64,
-    residual: f64,
+    /// Whether iterations spread it.
+    spread: bool,
+    /// The sum of absolute changes in the last iteration, before ranks are scaled.
+    change: f64,
     iterations: u32,
     read_bytes: u64,
 }
@@ -274,10 +278,20 @@ impl<'a, 'o> Walk<'a, 'o> {
             buffers: per_worker(&space, "pieces of vectors", (3 - vectors) * PIECE_ROWS.min(space.rows))?,
             jumps: options.personalization.map_or(1.0, |numbers| numbers.iter().sum()),
             dangling: 0.0,
-            residual: if space.rows == 0 { 0.0 } else { f64::INFINITY },
+            spread: options.dangling.spreads(options.alpha, options.tol),
+            change: if space.rows == 0 { 0.0 } else { f64::INFINITY },
             iterations: 0,
             read_bytes: 0,
         })
+    }
+
+    /// The factor from the ranks of the iterations to those of the rule.
+    fn scale(&self) -> f64 {
+        if self.spread { self.options.dangling.factor(self.options.alpha, self.dangling) } else { 1.0 }
+    }
+
+    fn residual(&self) -> f64 {
+        self.change * self.scale()
     }
 
     fn how(&self, operand: Operand) -> StoredProduct {
@@ -325,13 +339,13 @@ impl<'a, 'o> Walk<'a, 'o> {
         let how = self.how(Operand::Transpose);
         self.matrix.multiply_stored(how, &self.factor, 1, self.product.target(), &mut costs.stats)?;
         costs.count(1);
-        let RankOptions { alpha, dangling, personalization, .. } = *self.options;
-        let spread = if dangling == Dangling::Networkx { self.dangling } else { 0.0 };
+        let RankOptions { alpha, personalization, .. } = *self.options;
+        let spread = if self.spread { self.dangling } else { 0.0 };
         // Rank from jumps: the total, and the share of each row if jumps are uniform.
         let jumped = alpha * spread + (1.0 - alpha);
         let (even, jumps, matrix) = (1.0 / self.space.rows as f64, self.jumps, self.matrix);
         let is_first = self.iterations == 0;
-        let [residual, dangling] = self.sweep(true, |rows, factor, product, sums, [change, dangling]| {
+        let [change, dangling] = self.sweep(true, |rows, factor, product, sums, [change, dangling]| {
             for (((row, factor), &gathered), &sum) in rows.zip(factor).zip(product).zip(sums) {
                 let share = personalization.map_or(even, |numbers| numbers[matrix.row_at(row)] / jumps);
                 let before = if is_first { even } else { *factor * divisor(sum) };
@@ -341,7 +355,7 @@ impl<'a, 'o> Walk<'a, 'o> {
                 *factor = rank / divisor(sum);
             }
         })?;
-        self.residual = residual;
+        self.change = change;
         self.dangling = dangling;
         self.iterations += 1;
         Ok(())
@@ -375,10 +389,10 @@ impl<'a, 'o> Walk<'a, 'o> {
     /// Makes ranks of the factor; says how many bytes were written to files, and read from them.
     fn ranks(mut self) -> Result<(Array<f64>, [u64; 2])> {
         let even = 1.0 / self.space.rows as f64;
-        let is_first = self.iterations == 0;
+        let (is_first, scale) = (self.iterations == 0, self.scale());
         let [] = self.sweep(false, |_, factor, _, sums, []| {
             for (factor, &sum) in factor.iter_mut().zip(sums) {
-                *factor = if is_first { even } else { *factor * divisor(sum) };
+                *factor = scale * if is_first { even } else { *factor * divisor(sum) };
             }
         })?;
         let written_bytes = self.product.written_bytes() + self.sums.written_bytes();

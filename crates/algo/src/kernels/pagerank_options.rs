@@ -20,6 +20,24 @@ pub enum Dangling {
     Gap,
 }
 
+impl Dangling {
+    /// Whether iterations spread the rank of dangling vertices. They do so by GAP's rule, too, if they end at a
+    /// tolerance: the ranks that they make differ from GAP's by a factor alone, and converge earlier. Without a
+    /// tolerance, or without jumps, ranks need not be near the fixed point, where the factor is known.
+    pub fn spreads(self, alpha: f64, tol: f64) -> bool {
+        self == Dangling::Networkx || (tol > 0.0 && alpha < 1.0)
+    }
+
+    /// The factor from ranks that iterations spread to those of the rule, and from changes to changes. `dangling` is
+    /// the rank of all dangling vertices. Spread rank comes from the jumps, of which there are the more.
+    pub fn factor(self, alpha: f64, dangling: f64) -> f64 {
+        match self {
+            Dangling::Networkx => 1.0,
+            Dangling::Gap => (1.0 - alpha) / (1.0 - alpha + alpha * dangling),
+        }
+    }
+}
+
 impl Choice for Dangling {
     const ALL: &'static [(Self, &'static str, &'static str)] = &[
         (Dangling::Networkx, "networkx", "It is spread evenly over all vertices"),

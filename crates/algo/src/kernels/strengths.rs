@@ -43,10 +43,14 @@ impl Divisors for Array<AtomicF64> {
 
 /// The number type of stored contributions.
 pub(crate) trait Contribution: Gathered + Plain {
+    /// The distance from 1 to the next greater number.
+    const EPSILON: f64;
     fn set(&self, value: f64);
 }
 
 impl Contribution for AtomicF32 {
+    const EPSILON: f64 = f32::EPSILON as f64;
+
     #[inline]
     fn set(&self, value: f64) {
         self.store(value as f32);
@@ -54,6 +58,8 @@ impl Contribution for AtomicF32 {
 }
 
 impl Contribution for AtomicF64 {
+    const EPSILON: f64 = f64::EPSILON;
+
     #[inline]
     fn set(&self, value: f64) {
         self.store(value);

@@ -117,8 +117,11 @@ impl Claim {
         let power = options.method == PageRankMethod::Power;
         let by_rule = match self.stopped_by {
             StoppedBy::Residual | StoppedBy::Networkx => options.stop.threshold(options.tol, vertices),
-            // Ranks that start alike are at most 2 away from what an iteration makes of them.
-            StoppedBy::Iterations if power => 2.0 * options.alpha.powf((f64::from(self.iterations) - 1.0).max(0.0)),
+            // Ranks that start alike are at most 2 away from what an iteration makes of them. With a tolerance, ranks
+            // are extrapolated, after which the change is no longer bounded by their number.
+            StoppedBy::Iterations if power && options.tol == 0.0 => {
+                2.0 * options.alpha.powf((f64::from(self.iterations) - 1.0).max(0.0))
+            }
             StoppedBy::Iterations | StoppedBy::Rounding => 2.0,
         };
         options.alpha * by_rule.min(self.residual) + longest as f64 * f64::EPSILON + ROUNDING

@@ -4,8 +4,8 @@
 use crate::engine::*;
 use outcore_algo::verify::{verify_betweenness_centrality, verify_pagerank, verify_personalized_pagerank};
 use outcore_algo::{
-    BetweennessOptions, PageRank, PageRankMethod, PageRankOptions, PersonalizedPageRank, PersonalizedPageRankOptions,
-    Sources, Stop, StoppedBy, betweenness_centrality, pagerank, personalized_pagerank,
+    BetweennessOptions, Dangling, PageRank, PageRankMethod, PageRankOptions, PersonalizedPageRank,
+    PersonalizedPageRankOptions, Sources, Stop, StoppedBy, betweenness_centrality, pagerank, personalized_pagerank,
 };
 use outcore_graph::Graph;
 use outcore_graph::generate::{GenerateOptions, Shape, source};
@@ -80,6 +80,60 @@ fn networkx_rule_ends_earlier_the_larger_the_graph() {
     assert_eq!((same.iterations, same.ranks.to_vec()), (strict.iterations, strict.ranks.to_vec()));
     assert_eq!(run(Stop::Residual, 1e-6, 3).stopped_by, StoppedBy::Iterations);
     assert_eq!(run(Stop::Residual, 0.0, 3).stats.stopped_by, Some("iterations"));
+}
+
+/// Iterations of the rule itself, without extrapolation, in a program of its own: how many there are until ranks
+/// change by less than `tol`, and the ranks after `many`.
+fn plain(given: &Given, spread: bool, tol: f64, many: u32) -> (u32, Vec<f64>) {
+    let count = given.vertices as usize;
+    let mut degrees = vec![0.0; count];
+    given.edges.iter().for_each(|&(source, _)| degrees[source as usize] += 1.0);
+    let (mut ranks, mut needed) = (vec![1.0 / count as f64; count], None);
+    for iteration in 1..=many {
+        let dangling: f64 = (0..count).filter(|&v| spread && degrees[v] == 0.0).map(|v| ranks[v]).sum();
+        let mut next = vec![(0.15 + 0.85 * dangling) / count as f64; count];
+        for &(source, target) in &given.edges {
+            next[target as usize] += 0.85 * ranks[source as usize] / degrees[source as usize];
+        }
+        let change: f64 = next.iter().zip(&ranks).map(|(next, rank)| (next - rank).abs()).sum();
+        needed = needed.or((change < tol).then_some(iteration));
+        ranks = next;
+    }
+    (needed.unwrap(), ranks)
+}
+
+#[test]
+fn what_converges_slowly_is_extrapolated_and_dropped_rank_is_a_factor() {
+    // Two cliques that one edge joins, a star, which is bipartite, and a vertex without edges.
+    let clique = |first: u32| (0..30).flat_map(move |u| (0..u).map(move |v| (first + u, first + v)));
+    let star = (0..40).map(|leaf| (60, 61 + leaf));
+    let both = clique(0).chain(clique(30)).chain([(0, 30)]).chain(star).flat_map(|(u, v)| [(u, v), (v, u)]);
+    let slow = Given::new(102, both.collect(), true);
+    // A long path away from a circle, which loses rank at its end.
+    let path = Given::new(200, (0..199).map(|v| (v, v + 1)).chain([(20, 0)]).collect(), true);
+    // Circles of three, into each of which a hub leads: the eigenvalues are others than those that are cancelled.
+    let circle = |c: u32| [(3 * c + 1, 3 * c + 2), (3 * c + 2, 3 * c + 3), (3 * c + 3, 3 * c + 1), (0, 3 * c + 1)];
+    let circles = Given::new(301, (0..100).flat_map(circle).collect(), true);
+    for (name, given, share) in [("slow", &slow, 0.75), ("path", &path, 1.3), ("circles", &circles, 1.3)] {
+        let directory = tempfile::tempdir().unwrap();
+        let graph = open(&given.image(directory.path(), OrderChoice::Input), 1, None, None);
+        for dangling in [Dangling::Networkx, Dangling::Gap] {
+            let options = PageRankOptions { dangling, tol: 1e-10, ..PageRankOptions::default() };
+            let found = pagerank(&graph, &options).unwrap();
+            verify_pagerank(&graph, &options, &found).unwrap();
+            let (needed, exact) = plain(given, dangling == Dangling::Networkx, options.tol, 400);
+            let error: f64 = found.ranks.iter().zip(&exact).map(|(found, exact)| (found - exact).abs()).sum();
+            assert!(error <= 0.85 / 0.15 * found.residual + 1e-14, "{name}, {dangling:?}: {error:e}");
+            let most = share * f64::from(needed);
+            assert!(f64::from(found.iterations) <= most, "{name}, {dangling:?}: {} of {needed}", found.iterations);
+            // Without a tolerance, iterations are those of the rule.
+            let options = PageRankOptions { tol: 0.0, max_iter: 25, ..options };
+            let (_, expected) = plain(given, dangling == Dangling::Networkx, f64::INFINITY, 25);
+            let found = pagerank(&graph, &options).unwrap();
+            let error: f64 = found.ranks.iter().zip(&expected).map(|(found, exact)| (found - exact).abs()).sum();
+            assert!(error < 1e-14, "{name}, {dangling:?}: {error:e}");
+        }
+    }
 }
 
 fn refused(outcome: outcore_algo::Result<()>, what: &str) {
