@@ -30,7 +30,7 @@
 //! `alpha`, and an extrapolation that does not pay costs some twenty.
 //!
 //! *Precision.* Sums are of double precision. On graphs whose contributions do not fit the processor's cache, the first
-//! iterations store and gather them in single precision, which halves the fetched bytes. They change ranks by far more
+//! iterations store and gather them in single precision, which halves the fetched bytes. They change ranks by more
 //! than their rounding, which is less than one part in ten million. The last iterations are of double precision, so
 //! the ranks converge to the same fixed point.
 //!
@@ -62,14 +62,15 @@ use std::ops::Range;
 
 /// Least number of vertices with which early iterations gather contributions of single precision.
 const SINGLE_FROM_VERTICES: u64 = 1 << 22;
-/// Single precision is enough while the ranks change by more than this in all: a thousand times what its rounding can.
-const SINGLE_ABOVE_RESIDUAL: f64 = 1e-4;
+/// Single precision is enough while the ranks change by more than this in all: ten times what its rounding can.
+const SINGLE_ABOVE_RESIDUAL: f64 = 1e-6;
 /// Ranks are extrapolated where an iteration leaves more than this share of the slowest decay, `alpha`.
 const SLOW: f64 = 0.9;
 /// Plain iterations from one extrapolation to the next, which tell whether it paid.
 const BETWEEN: u32 = 4;
-/// Changes are extrapolated while they exceed the rounding of contributions, as extrapolation enlarges it, this often.
-const ABOVE_ROUNDING: f64 = 100.0;
+/// Changes are extrapolated while they exceed the greatest rounding of contributions, as extrapolation enlarges it, this
+/// often.
+const ABOVE_ROUNDING: f64 = 2.0;
 
 /// One array of the contributions of all vertices. An iteration reads one and writes another. In single precision an
 /// array takes half the memory.

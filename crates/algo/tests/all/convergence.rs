@@ -278,15 +278,15 @@ fn single_precision_leaves_no_error_in_converged_ranks() {
         verify_pagerank(&graph, &options, &found).unwrap();
         found
     };
-    let difference = |found: &PageRank| {
-        let plain = plain_ranks(&given, found.iterations);
-        found.ranks.iter().zip(&plain).map(|(a, b)| (a / b - 1.0).abs()).fold(0.0, f64::max)
-    };
-    let early = difference(&run(0.0, 5));
+    let early = run(0.0, 5);
+    let plain = plain_ranks(&given, early.iterations);
+    let early = early.ranks.iter().zip(&plain).map(|(a, b)| (a / b - 1.0).abs()).fold(0.0, f64::max);
     assert!(early > 1e-9 && early < 2e-7, "{early:e}");
     let late = run(1e-12, 200);
-    let difference = difference(&late);
-    assert!(late.stopped_by.converged() && difference < 1e-12, "{difference:e} after {} iterations", late.iterations);
+    // The rule converges to double precision within so many iterations on this graph.
+    let error: f64 = late.ranks.iter().zip(&plain_ranks(&given, 60)).map(|(a, b)| (a - b).abs()).sum();
+    let bound = 0.85 / 0.15 * late.residual + 1e-14;
+    assert!(late.stopped_by.converged() && error < bound, "{error:e}, {bound:e} after {} iterations", late.iterations);
     for (tol, max_iter) in [(1e-2, 200), (1e-5, 200), (0.0, 0), (0.0, 1), (0.0, 3)] {
         run(tol, max_iter);
     }
