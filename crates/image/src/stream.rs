@@ -7,7 +7,7 @@
 use crate::error::{Error, Result};
 use crate::image::Image;
 use outcore_format::{HEADER_BYTES, ImageFile, Index, Origin, PAGE_BYTES, PageBytes, ValueType, column, text, values};
-use outcore_io::{DataFile, Reader, Reservation, Runtime};
+use outcore_io::{DataFile, ReadAhead, Reader, Reservation, Runtime};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -15,7 +15,8 @@ use std::sync::Arc;
 const EXTENT_PAGES: u64 = 16;
 const EXTENT_BYTES: usize = EXTENT_PAGES as usize * PAGE_BYTES;
 /// The ring of read buffers for reading ahead.
-const RING_BYTES: usize = 4 * EXTENT_BYTES;
+const AHEAD: ReadAhead = ReadAhead { extents: 4, extent_bytes: EXTENT_BYTES };
+const RING_BYTES: usize = AHEAD.extents * AHEAD.extent_bytes;
 /// Room for the values of one page.
 const VALUES_BYTES: u64 = 8 * (column::MAX_VALUES as u64 + 1);
 /// The memory that a stream takes.
@@ -49,7 +50,7 @@ impl PageStream {
         let budget = runtime.budget();
         let data = Arc::clone(image.data_file(place));
         let reservation = budget.reserve("reading a column", STREAM_BYTES - RING_BYTES as u64)?;
-        let reader = Reader::new(&runtime, std::slice::from_ref(&data), RING_BYTES)?;
+        let reader = Reader::ahead(&runtime, &data, AHEAD)?;
         let end = pages.end.min(data.len_bytes() / PAGE_BYTES as u64);
         Ok(PageStream {
             data,

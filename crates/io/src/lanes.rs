@@ -76,7 +76,7 @@ struct Block {
 }
 
 impl Lanes {
-    /// Lanes to a file.
+    /// Lanes to a file, whose queue has at most as many threads as the runtime.
     ///
     /// # Errors
     /// Too little memory under the budget, or a queue that the operating system refuses.
@@ -84,8 +84,8 @@ impl Lanes {
         let &LanesOptions { lanes, spare_blocks, block_bytes, tail_bytes } = options;
         assert!(block_bytes > 0, "a block needs room");
         let (stride_bytes, blocks) = (block_bytes + tail_bytes, lanes + spare_blocks);
-        let mut memory = Array::<u8>::zeroed(runtime.budget(), purpose, blocks * stride_bytes)?;
-        let region = Region { start: memory.as_mut_ptr(), len_bytes: blocks * stride_bytes };
+        let memory = Array::<u8>::zeroed(runtime.budget(), purpose, blocks * stride_bytes)?;
+        let region = Region { start: memory.start(), len_bytes: blocks * stride_bytes };
         let queue = || runtime.backend().queue(&[Arc::clone(&file)], region, spare_blocks + 1, runtime.threads());
         let queue = (spare_blocks > 0).then(queue).transpose()?;
         Ok(Lanes {

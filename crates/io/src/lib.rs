@@ -45,7 +45,7 @@ pub use process::{
     cpu_seconds, current_memory_bytes, free_memory_bytes, give_back_freed_memory, let_go_of_code, limit_arenas,
     peak_memory_bytes, trim_freed_memory,
 };
-pub use reader::{Extent, Reader, ReaderStats};
+pub use reader::{Extent, ReadAhead, Reader, ReaderStats};
 pub use reserved::ReservedVec;
 pub use runtime::{CancelFlag, MOST_THREADS, Progress, Runtime, RuntimeOptions, Task, Turn, Unit, processors};
 pub use sampler::{MOST_SAMPLES, Sample, Sampler, Watch};

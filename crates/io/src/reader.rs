@@ -6,11 +6,13 @@
 //! order, so the ring never fragments.
 //!
 //! **Invariant:** memory between an extent's `push` and its return by `next` belongs to the queue: nothing here reads
-//! or writes it. Dropping a reader waits for what is in flight; where waiting fails, the memory is never given back.
+//! or writes it. Dropping a reader waits for what is in flight. Where waiting fails twice, the ring and its queue are
+//! replaced, and the memory of the old ring is never given back.
 #![allow(unsafe_code)]
 
-use crate::backend::{Completion, Queue, Region, Request, Transfer};
-use crate::buffer::Array;
+use crate::backend::{Backend, Completion, Queue, Region, Request, Transfer, threads_of_worker};
+use crate::budget::Budget;
+use crate::buffer::{Array, PAGE_BYTES};
 use crate::directory::DataFile;
 use crate::error::{Error, Fuse, Result};
 use crate::process::check_process;
@@ -27,16 +29,21 @@ pub const MAX_DEPTH: usize = 256;
 /// fault.
 const MOST_BROKEN_READS: u32 = 1000;
 
+/// The ring of a reader that reads one file ahead.
+#[derive(Clone, Copy, Debug)]
+pub struct ReadAhead {
+    /// The number of extents that are in flight.
+    pub extents: usize,
+    /// The size of an extent, a multiple of 4096.
+    pub extent_bytes: usize,
+}
+
 /// One worker's reads.
 pub struct Reader {
-    /// Not dropped after a fork, which has a copy of it, but neither its threads nor its requests.
-    queue: ManuallyDrop<Box<dyn Queue>>,
+    ring: Ring,
     process: u32,
     files: Vec<Arc<DataFile>>,
     cancel: CancelFlag,
-    /// `None` only after the drop.
-    memory: Option<Array<u8>>,
-    region: Region,
     /// Extents in order; the front one is returned next.
     extents: VecDeque<Pending>,
     /// The number of the front extent: tags count from it.
@@ -46,7 +53,7 @@ pub struct Reader {
     completions: Vec<Completion>,
     /// Whether `next` returned an extent, whose memory is free from the following call on.
     returned: bool,
-    /// Waiting failed: the queue may write into the memory forever.
+    /// Waiting failed: the queue may still write into the ring.
     lost: bool,
     /// After an error nothing is returned until [`Reader::clear`].
     fuse: Fuse,
@@ -55,6 +62,49 @@ pub struct Reader {
     read_bytes: u64,
     /// Bytes read by all readers of the operation.
     read_by_all: Arc<AtomicU64>,
+}
+
+/// The memory of the extents, and the queue that fills it.
+struct Ring {
+    /// Not dropped after a fork, which has a copy of it, but neither its threads nor its requests.
+    queue: ManuallyDrop<Box<dyn Queue>>,
+    /// Not dropped after a fork, and not while requests may still write into it.
+    memory: ManuallyDrop<Array<u8>>,
+    region: Region,
+    options: RingOptions,
+}
+
+#[derive(Clone)]
+struct RingOptions {
+    budget: Arc<Budget>,
+    backend: Arc<dyn Backend>,
+    ring_bytes: usize,
+    depth: usize,
+    threads: usize,
+}
+
+impl Ring {
+    fn new(files: &[Arc<DataFile>], options: RingOptions) -> Result<Self> {
+        let RingOptions { budget, backend, ring_bytes, depth, threads } = &options;
+        let memory = Array::<u8>::zeroed(budget, "a ring of read buffers", *ring_bytes)?;
+        let region = Region { start: memory.start(), len_bytes: *ring_bytes };
+        let queue = ManuallyDrop::new(backend.queue(files, region, *depth, *threads)?);
+        Ok(Ring { queue, memory: ManuallyDrop::new(memory), region, options })
+    }
+
+    /// Ends the queue, and frees the memory unless requests may still write into it.
+    ///
+    /// # Safety
+    /// The ring is not used afterwards.
+    unsafe fn end(&mut self, is_lost: bool) {
+        // SAFETY: the caller does not use the ring afterwards, and so neither part is dropped twice.
+        unsafe {
+            ManuallyDrop::drop(&mut self.queue);
+            if !is_lost {
+                ManuallyDrop::drop(&mut self.memory);
+            }
+        }
+    }
 }
 
 struct Pending {
@@ -88,21 +138,37 @@ pub struct ReaderStats {
 }
 
 impl Reader {
-    /// A reader of these files with a ring of `ring_bytes`, a multiple of 4096.
+    /// A worker's reader of these files with a ring of `ring_bytes`, a multiple of 4096.
     ///
     /// # Errors
     /// Too little memory under the budget, or a queue that the operating system refuses.
     pub fn new(runtime: &Runtime, files: &[Arc<DataFile>], ring_bytes: usize) -> Result<Self> {
-        let mut memory = Array::<u8>::zeroed(runtime.budget(), "a ring of read buffers", ring_bytes)?;
-        let region = Region { start: memory.as_mut_ptr(), len_bytes: ring_bytes };
-        let queue = runtime.backend().queue(files, region, MAX_DEPTH, runtime.threads())?;
+        let depth = (ring_bytes / PAGE_BYTES).clamp(1, MAX_DEPTH);
+        Reader::with_depth(runtime, files, ring_bytes, (depth, threads_of_worker(runtime.threads())))
+    }
+
+    /// A reader that reads one file ahead. Many of them may be open side by side, so none has more threads than the
+    /// runtime.
+    ///
+    /// # Errors
+    /// As for [`Reader::new`].
+    pub fn ahead(runtime: &Runtime, file: &Arc<DataFile>, ahead: ReadAhead) -> Result<Self> {
+        let (ring_bytes, depth) = (ahead.extents * ahead.extent_bytes, ahead.extents.clamp(1, MAX_DEPTH));
+        Reader::with_depth(runtime, std::slice::from_ref(file), ring_bytes, (depth, runtime.threads()))
+    }
+
+    fn with_depth(
+        runtime: &Runtime,
+        files: &[Arc<DataFile>],
+        ring_bytes: usize,
+        (depth, threads): (usize, usize),
+    ) -> Result<Self> {
+        let (budget, backend) = (Arc::clone(runtime.budget()), Arc::clone(runtime.backend()));
         Ok(Reader {
-            queue: ManuallyDrop::new(queue),
+            ring: Ring::new(files, RingOptions { budget, backend, ring_bytes, depth, threads })?,
             process: std::process::id(),
             files: files.to_vec(),
             cancel: runtime.cancel().clone(),
-            memory: Some(memory),
-            region,
             lost: false,
             fuse: Fuse::default(),
             extents: VecDeque::new(),
@@ -129,17 +195,17 @@ impl Reader {
     /// If the extent is larger than the ring.
     ///
     /// # Errors
-    /// Errors of the operating system; an earlier error, until [`Reader::clear`].
+    /// Errors of the operating system; an earlier error, until [`Reader::clear`]; no memory for another ring, if an
+    /// earlier wait failed.
     pub fn push(&mut self, file: usize, offset_bytes: u64, len_bytes: usize, tag: u64) -> Result<bool> {
-        assert!(len_bytes <= self.region.len_bytes, "an extent of {len_bytes} bytes does not fit the ring");
+        assert!(len_bytes <= self.ring.region.len_bytes, "an extent of {len_bytes} bytes does not fit the ring");
         self.check_process()?;
         self.fuse.check()?;
         self.release();
         if self.lost {
-            let error = std::io::Error::other("an earlier wait for reads failed");
-            return Err(Error::file_at(self.files[file].path(), "read", offset_bytes, error));
+            self.recover()?;
         }
-        if self.extents.len() >= MAX_DEPTH {
+        if self.extents.len() >= self.ring.options.depth {
             return Ok(false);
         }
         let Some(memory_bytes) = self.room(len_bytes) else { return Ok(false) };
@@ -165,7 +231,7 @@ impl Reader {
         let tail = oldest.memory_bytes;
         if self.head > tail {
             // Used memory lies between tail and head: continue behind it, or wrap around.
-            if self.head + len_bytes <= self.region.len_bytes {
+            if self.head + len_bytes <= self.ring.region.len_bytes {
                 return Some(self.head);
             }
             return (len_bytes <= tail).then_some(0);
@@ -185,7 +251,7 @@ impl Reader {
         };
         self.requests += 1;
         // SAFETY: the ring hands this memory out once until the extent is returned, and `drop` waits.
-        unsafe { self.queue.push(request) }
+        unsafe { self.ring.queue.push(request) }
     }
 
     /// Begins all pushed reads.
@@ -193,7 +259,7 @@ impl Reader {
     /// # Errors
     /// Errors of the operating system.
     pub fn submit(&mut self) -> Result<()> {
-        let submitted = self.queue.submit();
+        let submitted = self.ring.queue.submit();
         self.fuse.after(submitted)
     }
 
@@ -219,7 +285,7 @@ impl Reader {
         let Pending { memory_bytes, len_bytes, tag, .. } = self.extents[0];
         // SAFETY: the extent lies in the ring, which lives as long as `self`, and no read of it is in flight any more.
         // A reference to more of the ring would reach memory that other reads write.
-        let bytes = unsafe { std::slice::from_raw_parts(self.region.start.add(memory_bytes), len_bytes) };
+        let bytes = unsafe { std::slice::from_raw_parts(self.ring.region.start.add(memory_bytes), len_bytes) };
         Ok(Some(Extent { tag, bytes }))
     }
 
@@ -238,7 +304,7 @@ impl Reader {
     /// Waits for completions and records them.
     fn reap(&mut self) -> Result<()> {
         let mut completions = std::mem::take(&mut self.completions);
-        self.queue.wait(&mut completions)?;
+        self.ring.queue.wait(&mut completions)?;
         let (mut failure, before) = (None, self.read_bytes);
         for completion in completions.drain(..) {
             if let Err(error) = self.complete(completion) {
@@ -270,12 +336,12 @@ impl Reader {
                 extent.done_bytes = whole_bytes;
                 self.check_end(place)?;
                 self.start(completion.tag)?;
-                self.queue.submit()
+                self.ring.queue.submit()
             }
             Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {
                 self.cancel.check()?;
                 self.start(completion.tag)?;
-                self.queue.submit()
+                self.ring.queue.submit()
             }
             Err(error) => Err(Error::file_at(path, "read", at, error)),
         }
@@ -298,25 +364,39 @@ impl Reader {
         }
     }
 
-    /// Abandons all reads: waits for those in flight and discards their bytes.
+    /// Abandons all reads: waits for those in flight and discards their bytes. If waiting fails, the next read waits
+    /// once more, and has another ring if that fails too.
     pub fn clear(&mut self) {
         self.release();
-        let mut completions = Vec::new();
-        loop {
-            completions.clear();
-            match self.queue.wait(&mut completions) {
-                Ok(()) if completions.is_empty() => break,
-                Ok(()) => {}
-                Err(_) => {
-                    // Requests in flight still write: this memory must not be used again.
-                    self.lost = true;
-                    break;
-                }
-            }
-        }
+        // Requests that are still in flight write: this memory must not be used again.
+        self.lost = self.drain().is_err();
         self.extents.clear();
         self.head = 0;
         self.fuse.renew();
+    }
+
+    /// Waits for everything in flight and discards its bytes.
+    fn drain(&mut self) -> Result<()> {
+        let mut completions = Vec::new();
+        loop {
+            completions.clear();
+            self.ring.queue.wait(&mut completions)?;
+            if completions.is_empty() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Makes the reader usable after a wait that failed: waits once more, or replaces the ring and its queue.
+    fn recover(&mut self) -> Result<()> {
+        if self.drain().is_err() {
+            let ring = Ring::new(&self.files, self.ring.options.clone())?;
+            let mut lost = std::mem::replace(&mut self.ring, ring);
+            // SAFETY: the ring goes out of scope here.
+            unsafe { lost.end(true) };
+        }
+        self.lost = false;
+        Ok(())
     }
 
     /// Statistics since the last call.
@@ -336,11 +416,9 @@ impl Drop for Reader {
             return;
         }
         self.clear();
-        // SAFETY: the queue is dropped here only, and not used afterwards.
-        unsafe { ManuallyDrop::drop(&mut self.queue) };
-        if self.lost {
-            std::mem::forget(self.memory.take());
-        }
+        let is_lost = self.lost;
+        // SAFETY: the reader is not used afterwards.
+        unsafe { self.ring.end(is_lost) };
     }
 }
 
@@ -351,8 +429,8 @@ mod tests {
     use crate::runtime::RuntimeOptions;
     use std::io::Write;
 
-    /// A back end whose queues accept reads and then fail.
-    struct Failing;
+    /// A back end whose first queue accepts reads, and fails so many times to wait for them. Later queues work.
+    struct Failing(AtomicU64);
 
     impl Backend for Failing {
         fn name(&self) -> &'static str {
@@ -360,19 +438,29 @@ mod tests {
         }
 
         fn queue(&self, _: &[Arc<DataFile>], _: Region, _: usize, _: usize) -> Result<Box<dyn Queue>> {
-            Ok(Box::new(FailingQueue))
+            Ok(Box::new(FailingQueue { waits: self.0.swap(0, Ordering::Relaxed), requests: Vec::new() }))
         }
     }
 
-    struct FailingQueue;
+    struct FailingQueue {
+        waits: u64,
+        requests: Vec<Request>,
+    }
 
     impl Queue for FailingQueue {
-        unsafe fn push(&mut self, _: Request) -> Result<()> {
+        unsafe fn push(&mut self, request: Request) -> Result<()> {
+            self.requests.push(request);
             Ok(())
         }
 
-        fn wait(&mut self, _: &mut Vec<Completion>) -> Result<()> {
-            Err(Error::file("a queue", "wait for", std::io::Error::other("no answer")))
+        fn wait(&mut self, completions: &mut Vec<Completion>) -> Result<()> {
+            if self.waits > 0 {
+                self.waits -= 1;
+                return Err(Error::file("a queue", "wait for", std::io::Error::other("no answer")));
+            }
+            let ended = self.requests.drain(..);
+            completions.extend(ended.map(|Request { tag, len_bytes, .. }| Completion { tag, result: Ok(len_bytes) }));
+            Ok(())
         }
     }
 
@@ -427,15 +515,42 @@ mod tests {
         assert!(matches!(error, Error::File { offset_bytes: Some(8192), .. }), "{error}");
     }
 
-    #[test]
-    fn memory_that_a_failed_queue_may_still_write_is_never_used_again() {
-        let (runtime, mut reader) = reader_of(Failing);
+    /// Memory that a reader and one read take, of which waiting fails `waits` times; the reads afterwards work.
+    fn lost_bytes(waits: u64) -> u64 {
+        let (runtime, mut reader) = reader_of(Failing(AtomicU64::new(waits)));
         let before_bytes = runtime.budget().available_bytes();
         assert!(reader.push(0, 0, 4096, 0).unwrap());
         assert!(reader.next().is_err());
         reader.clear();
-        assert!(reader.push(0, 0, 4096, 0).is_err());
+        for page in 0..2 {
+            assert!(reader.push(0, 4096 * page, 4096, page).unwrap());
+        }
+        for page in 0..2 {
+            assert_eq!(reader.next().unwrap().map(|extent| extent.tag), Some(page));
+        }
+        assert!(reader.next().unwrap().is_none());
         drop(reader);
-        assert_eq!(runtime.budget().available_bytes(), before_bytes);
+        before_bytes + (1 << 20) - runtime.budget().available_bytes()
+    }
+
+    #[test]
+    fn a_reader_goes_on_after_a_wait_that_failed() {
+        // The next wait, by `clear`, by a later read, or that of another ring.
+        assert_eq!([1, 2].map(lost_bytes), [0; 2]);
+        // Memory that a failed queue may still write is never used again.
+        assert_eq!(lost_bytes(3), 1 << 20);
+    }
+
+    #[test]
+    fn a_reader_without_memory_for_another_ring_works_once_there_is_some() {
+        let (runtime, mut reader) = reader_of(Failing(AtomicU64::new(3)));
+        assert!(reader.push(0, 0, 4096, 0).unwrap());
+        assert!(reader.next().is_err());
+        reader.clear();
+        let all = runtime.budget().reserve("everything", runtime.budget().available_bytes()).unwrap();
+        assert!(matches!(reader.push(0, 0, 4096, 0), Err(Error::Memory { .. })));
+        drop(all);
+        assert!(reader.push(0, 0, 4096, 7).unwrap());
+        assert_eq!(reader.next().unwrap().map(|extent| extent.tag), Some(7));
     }
 }

@@ -109,9 +109,9 @@ impl Backend for Small {
         files: &[Arc<DataFile>],
         memory: Region,
         depth: usize,
-        queues: usize,
+        threads: usize,
     ) -> outcore_io::Result<Box<dyn Queue>> {
-        Posix.queue(files, memory, depth, queues)
+        Posix.queue(files, memory, depth, threads)
     }
 
     fn free_bytes(&self, _: &Path) -> std::io::Result<u64> {

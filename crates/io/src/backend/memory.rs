@@ -260,9 +260,9 @@ impl Backend for Memory {
         "memory"
     }
 
-    fn queue(&self, files: &[Arc<DataFile>], memory: Region, depth: usize, queues: usize) -> Result<Box<dyn Queue>> {
+    fn queue(&self, files: &[Arc<DataFile>], memory: Region, depth: usize, threads: usize) -> Result<Box<dyn Queue>> {
         if files.iter().any(|file| memory_of(file.file()).is_none()) {
-            return self.outer.queue(files, memory, depth, queues);
+            return self.outer.queue(files, memory, depth, threads);
         }
         Ok(Box::new(MemoryQueue { files: files.to_vec(), memory, done: Vec::new() }))
     }

@@ -18,6 +18,7 @@ mod uring;
 pub use crash::{CrashStates, State};
 pub use memory::{Memory, MemoryFile};
 pub use posix::Posix;
+pub(crate) use posix::threads_of_worker;
 pub use record::{Entry, Node, Operation, Trace};
 pub use sim::{Faults, Sim};
 #[cfg(target_os = "linux")]
@@ -56,12 +57,11 @@ pub trait Backend: Send + Sync {
     fn name(&self) -> &'static str;
 
     /// A queue for at most `depth` reads and writes of `files` from and into memory that the caller keeps alive and
-    /// alone until each completes. About `queues` queues are in use at once: shared resources are divided by that
-    /// number.
+    /// alone until each completes. A back end that performs them on threads of its own starts at most `threads` for it.
     ///
     /// # Errors
     /// Errors of the operating system.
-    fn queue(&self, files: &[Arc<DataFile>], memory: Region, depth: usize, queues: usize) -> Result<Box<dyn Queue>>;
+    fn queue(&self, files: &[Arc<DataFile>], memory: Region, depth: usize, threads: usize) -> Result<Box<dyn Queue>>;
 
     /// Opens or creates a file, or opens a directory. Never blocks.
     ///

@@ -1,18 +1,25 @@
 //! The `posix` back end: pread and pwrite on a few threads per queue, for kernels and containers that refuse io_uring.
+//!
+//! The threads of all queues of the process are counted. A queue that gets none of them performs its requests on the
+//! thread that waits for them.
 #![allow(unsafe_code)]
 
 use super::{Backend, Change, Completion, Queue, Region, Request, Transfer, system};
 use crate::directory::DataFile;
 use crate::error::{Error, Result};
 use crate::lock::lock;
-use std::sync::Arc;
-use std::sync::Mutex;
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex};
 
 /// Most threads of one queue: the depth that the device sees.
 const QUEUE_THREADS: usize = 16;
-/// Most threads of all queues together. Every queue has at least one.
+/// Most threads of all queues of the process together.
 const ALL_THREADS: usize = 256;
+
+/// The threads of all queues of the process.
+static THREADS: AtomicUsize = AtomicUsize::new(0);
 
 /// Reads and writes by pread and pwrite on threads.
 pub struct Posix;
@@ -22,13 +29,23 @@ impl Backend for Posix {
         "posix"
     }
 
-    fn queue(&self, files: &[Arc<DataFile>], memory: Region, depth: usize, queues: usize) -> Result<Box<dyn Queue>> {
+    fn queue(&self, files: &[Arc<DataFile>], memory: Region, depth: usize, threads: usize) -> Result<Box<dyn Queue>> {
         let (requests, inbox) = channel::<Request>();
         let (outbox, completions) = channel();
         let inbox = Arc::new(Mutex::new(inbox));
+        let claim = Claim::new(depth.min(threads));
         // If a thread is refused, the queue is dropped, which ends the threads started before.
-        let mut queue = PosixQueue { requests: Some(requests), completions, in_flight: 0, threads: Vec::new() };
-        for _ in 0..threads_of_queue(depth, queues) {
+        let mut queue = PosixQueue {
+            files: files.to_vec(),
+            memory,
+            waiting: VecDeque::new(),
+            requests: Some(requests),
+            completions,
+            in_flight: 0,
+            threads: Vec::new(),
+            claim,
+        };
+        for _ in 0..queue.claim.0 {
             let (inbox, outbox, files) = (Arc::clone(&inbox), outbox.clone(), files.to_vec());
             let started = std::thread::Builder::new().spawn(move || serve(&inbox, &outbox, &files, memory));
             queue.threads.push(started.map_err(|source| Error::ThreadRefused { source })?);
@@ -37,9 +54,28 @@ impl Backend for Posix {
     }
 }
 
-/// Number of threads of one of `queues` queues.
-fn threads_of_queue(depth: usize, queues: usize) -> usize {
-    (ALL_THREADS / queues.max(1)).clamp(1, QUEUE_THREADS).min(depth.max(1))
+/// A number of threads out of those that all queues may have.
+struct Claim(usize);
+
+impl Claim {
+    /// At most `most` threads, as far as other queues have left some.
+    fn new(most: usize) -> Self {
+        let of = |threads| most.min(QUEUE_THREADS).min(ALL_THREADS.saturating_sub(threads));
+        let claim = |threads| Some(threads + of(threads));
+        let before = THREADS.fetch_update(Ordering::Relaxed, Ordering::Relaxed, claim);
+        Claim(before.map_or(0, of))
+    }
+}
+
+impl Drop for Claim {
+    fn drop(&mut self) {
+        THREADS.fetch_sub(self.0, Ordering::Relaxed);
+    }
+}
+
+/// Most threads for the queue of each of `workers` workers that read at the same time.
+pub(crate) fn threads_of_worker(workers: usize) -> usize {
+    (ALL_THREADS / workers.max(1)).clamp(1, QUEUE_THREADS)
 }
 
 fn serve(inbox: &Mutex<Receiver<Request>>, outbox: &Sender<Completion>, files: &[Arc<DataFile>], memory: Region) {
@@ -77,15 +113,23 @@ pub(super) unsafe fn bytes_of<'a>(memory: Region, request: &Request) -> &'a mut 
 }
 
 struct PosixQueue {
+    files: Vec<Arc<DataFile>>,
+    memory: Region,
+    /// Requests that `wait` performs, in a queue without threads.
+    waiting: VecDeque<Request>,
     requests: Option<Sender<Request>>,
     completions: Receiver<Completion>,
     in_flight: usize,
     threads: Vec<std::thread::JoinHandle<()>>,
+    /// Given back after the threads have ended.
+    claim: Claim,
 }
 
 impl Queue for PosixQueue {
     unsafe fn push(&mut self, request: Request) -> Result<()> {
-        if let Some(requests) = &self.requests {
+        if self.threads.is_empty() {
+            self.waiting.push_back(request);
+        } else if let Some(requests) = &self.requests {
             requests.send(request).expect("the threads live as long as the queue");
             self.in_flight += 1;
         }
@@ -93,6 +137,11 @@ impl Queue for PosixQueue {
     }
 
     fn wait(&mut self, completions: &mut Vec<Completion>) -> Result<()> {
+        if let Some(request) = self.waiting.pop_front() {
+            let result = perform(&self.files[request.file], self.memory, &request);
+            completions.push(Completion { tag: request.tag, result });
+            return Ok(());
+        }
         if self.in_flight == 0 {
             return Ok(());
         }
@@ -123,10 +172,9 @@ mod tests {
     use crate::runtime::MOST_THREADS;
 
     #[test]
-    fn the_threads_of_all_queues_are_bounded() {
-        assert_eq!([1, 2, 16].map(|queues| threads_of_queue(256, queues)), [16; 3]);
-        assert_eq!([17, 64, MOST_THREADS].map(|queues| threads_of_queue(256, queues)), [15, 4, 1]);
-        assert_eq!(threads_of_queue(3, 1), 3);
-        assert!((1..=MOST_THREADS).all(|queues| queues * threads_of_queue(256, queues) <= MOST_THREADS));
+    fn workers_share_the_threads_of_all_queues() {
+        assert_eq!([1, 2, 16].map(threads_of_worker), [16; 3]);
+        assert_eq!([17, 64, MOST_THREADS].map(threads_of_worker), [15, 4, 1]);
+        assert!((1..=ALL_THREADS).all(|workers| workers * threads_of_worker(workers) <= ALL_THREADS));
     }
 }

@@ -52,7 +52,7 @@ impl Backend for Uring {
         let descriptors = files.iter().map(descriptor).collect::<std::io::Result<Vec<_>>>().map_err(failed)?;
         ring.submitter().register_files(&descriptors).map_err(failed)?;
         let whole = libc::iovec { iov_base: memory.start.cast(), iov_len: memory.len_bytes };
-        // SAFETY: the memory outlives the queue, by the contract of `Queue::push` and `Reader`, which owns both.
+        // SAFETY: the memory outlives the queue, by the contract of `Queue::push` and its owners, readers and lanes.
         let registered = unsafe { ring.submitter().register_buffers(&[whole]) }.is_ok();
         Ok(Box::new(UringQueue { ring, memory, registered, in_flight: 0, _files: files.to_vec() }))
     }
@@ -67,7 +67,9 @@ struct UringQueue {
     _files: Vec<Arc<DataFile>>,
 }
 
-// SAFETY: the ring is used by one thread at a time, and moves only while nothing is in flight.
+// SAFETY: the ring is used by one thread at a time, and the kernel's side of it belongs to no thread. It may move to
+// another thread with requests under way: those of a thread that ends are cancelled, complete as interrupted, and are
+// begun anew by readers and lanes.
 unsafe impl Send for UringQueue {}
 
 impl UringQueue {
