@@ -168,7 +168,7 @@ impl Source for ImageSource {
 fn limit_cache(runtime: &Runtime, most_bytes: u64) -> Result<()> {
     // A share of next to nothing leads to the cache.
     let share = runtime.cache_share(0);
-    share.fill(runtime.budget(), 1)?;
+    share.fill(runtime, 1)?;
     if let Some(cache) = share.cache() {
         let excess_bytes = cache.memory_bytes().saturating_sub(most_bytes);
         if excess_bytes > 0 {

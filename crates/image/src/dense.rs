@@ -92,7 +92,7 @@ impl DenseImage {
         let pages = self.pages();
         let most_bytes = pages.saturating_add(pages / 8).saturating_add(64).saturating_mul(PAGE_BYTES as u64 + 64);
         let wanted_bytes = if pages == 0 { 0 } else { wanted_bytes.min(most_bytes) };
-        Ok(self.cache.fill(self.runtime.budget(), wanted_bytes)?)
+        Ok(self.cache.fill(&self.runtime, wanted_bytes)?)
     }
 
     /// Current memory of the page cache, which shrinks when memory is needed.

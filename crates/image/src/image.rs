@@ -415,6 +415,11 @@ impl Image {
         Ok((*self.opened.merge_gap.get_or_init(|| measured[0]), stats))
     }
 
+    /// The page cache, if there is one, and the number of pages that a full pass keeps in it.
+    pub(crate) fn cache_part(&self) -> Option<(Arc<PageCache>, u64)> {
+        self.opened.cache.part()
+    }
+
     /// The page cache, if there is one.
     pub fn cache(&self) -> Option<Arc<PageCache>> {
         self.opened.cache.cache()
@@ -481,7 +486,7 @@ impl Image {
         // Room for all pages and some more, because files do not fill sets evenly.
         let wanted = (pages + pages / 4 + 64) * (PAGE_BYTES as u64 + 64);
         let wanted = wanted.min(self.opened.options.cache_bytes.unwrap_or(u64::MAX));
-        Ok(self.opened.cache.fill(self.runtime.budget(), wanted)?)
+        Ok(self.opened.cache.fill(&self.runtime, wanted)?)
     }
 
     /// Releases its share of the page cache and the read buffers, as soon as no operation uses them. Streams have

@@ -94,6 +94,8 @@ pub struct Sweep<'a> {
     selection: Selection<'a>,
     besides: Option<Arc<dyn Besides>>,
     cache: Option<Arc<PageCache>>,
+    /// The number of pages of the cache that this sweep may count on.
+    cache_pages: u64,
     /// Pages from this number on are not cached: a pass over more than the cache holds keeps a fixed part. Pages of the
     /// swept file are kept before those of other files.
     keep_below: u64,
@@ -128,11 +130,9 @@ impl<'a> Sweep<'a> {
             _ => image.merge_gap(file)?,
         };
         let pages_of_file = image.data_file(file).len_bytes() / PAGE_BYTES as u64;
-        let cache = image.cache();
+        let (cache, cache_pages) = image.cache_part().map_or((None, 0), |(cache, pages)| (Some(cache), pages));
         let keep_below = match (&cache, &selection) {
-            (Some(cache), Selection::Pages(pages)) => {
-                cached_pages(cache.capacity_pages(), pages, pages_of_file, all_pages)
-            }
+            (Some(_), Selection::Pages(pages)) => cached_pages(cache_pages, pages, pages_of_file, all_pages),
             _ => u64::MAX,
         };
         // The other files share the rest.
@@ -145,6 +145,7 @@ impl<'a> Sweep<'a> {
             selection,
             besides,
             cache,
+            cache_pages,
             keep_below,
             keep_besides_below,
             gap_pages,
@@ -158,7 +159,7 @@ impl<'a> Sweep<'a> {
     /// Reads the pages around a missing one with it, if the cache has room for all pages: for pages that are requested
     /// one by one, in large numbers.
     pub fn read_around(&mut self) {
-        self.around = self.cache.as_ref().and_then(|cache| units_around(self, cache));
+        self.around = units_around(self);
     }
 
     /// The reads before the first unit.
@@ -179,13 +180,13 @@ impl<'a> Sweep<'a> {
 }
 
 /// A bit for every unit of the files that a sweep reads, if the cache has room for all their pages.
-fn units_around(sweep: &Sweep<'_>, cache: &PageCache) -> Option<Vec<Vec<AtomicU64>>> {
+fn units_around(sweep: &Sweep<'_>) -> Option<Vec<Vec<AtomicU64>>> {
     let mut files = sweep.besides.as_ref().map_or(Vec::new(), |besides| besides.files());
     files.push(sweep.file);
     let pages = |place: usize| sweep.image.data_file(place).len_bytes() / PAGE_BYTES as u64;
     let all: u64 = files.iter().map(|&place| pages(place)).sum();
     // Sets of the cache do not fill evenly.
-    if cache.capacity_pages() < all + all / 8 {
+    if sweep.cache_pages < all + all / 8 {
         return None;
     }
     let bits = |place| (0..pages(place) / (64 * UNIT_PAGES) + 1).map(|_| AtomicU64::new(0)).collect();
@@ -194,8 +195,8 @@ fn units_around(sweep: &Sweep<'_>, cache: &PageCache) -> Option<Vec<Vec<AtomicU6
 
 /// Number of first pages of a file of `of_file` pages that a sweep over adjacent pages keeps in the cache.
 ///
-/// A pass has the cache for itself. A caller that sweeps a part of the pages sweeps the other parts too, and other
-/// files of the kind, which have `all` pages together: each has its share.
+/// A pass has its image's part of the cache for itself. A caller that sweeps a part of the pages sweeps the other parts
+/// too, and other files of the kind, which have `all` pages together: each has its share.
 fn cached_pages(capacity: u64, pages: &Range<u64>, of_file: u64, all: u64) -> u64 {
     if pages.end - pages.start == of_file {
         return capacity;

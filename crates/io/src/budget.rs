@@ -39,6 +39,9 @@ struct Ledger {
     /// The process that created the ledger: a fork must not use it.
     process: u32,
     accounts: Mutex<Accounts>,
+    /// Taken while caches and [`Reclaim`] owners give memory back: memory that one thread has reclaimed, and has not
+    /// reserved yet, must not make another refuse what it needs.
+    reclaiming: Mutex<()>,
 }
 
 #[derive(Default)]
@@ -47,6 +50,8 @@ struct Accounts {
     /// Reserved bytes, by owner and purpose.
     reserved: BTreeMap<Label, u64>,
     caches: Vec<Weak<PageCache>>,
+    /// The number of caches that were ever added.
+    added_caches: u64,
     reclaims: Vec<Weak<dyn Reclaim>>,
 }
 
@@ -87,7 +92,8 @@ impl Budget {
             });
         }
         let (usable_bytes, process) = (limit_bytes - needed, std::process::id());
-        let ledger = Ledger { limit_bytes, usable_bytes, process_bytes, process, accounts: Mutex::default() };
+        let (accounts, reclaiming) = (Mutex::default(), Mutex::default());
+        let ledger = Ledger { limit_bytes, usable_bytes, process_bytes, process, accounts, reclaiming };
         Ok(Budget { ledger: Arc::new(ledger), owner: "".into() })
     }
 
@@ -108,11 +114,18 @@ impl Budget {
     }
 
     /// The largest possible reservation without [`Reclaim`] memory. Caches are not resized meanwhile: the memory that a
-    /// cache gives back leaves the cache before it is free.
+    /// cache gives back leaves the cache before it is free, and what it takes is reserved before it is the cache's.
     fn bytes_without_reclaim(&self) -> u64 {
-        let caches = self.caches();
-        let _not_resizing: Vec<_> = caches.iter().map(|cache| cache.lock_size()).collect();
-        self.free_bytes() + caches.iter().map(|cache| cache.memory_bytes()).sum::<u64>()
+        loop {
+            let (caches, added) = self.caches();
+            let _not_resizing: Vec<_> = caches.iter().map(|cache| cache.lock_size()).collect();
+            let accounts = self.ledger.accounts();
+            // A cache that was added meanwhile may have taken memory that was free.
+            if accounts.added_caches == added {
+                let free_bytes = self.ledger.usable_bytes - accounts.reserved_bytes;
+                return free_bytes + caches.iter().map(|cache| cache.memory_bytes()).sum::<u64>();
+            }
+        }
     }
 
     /// The largest possible reservation that takes nothing from caches or [`Reclaim`] owners.
@@ -123,7 +136,7 @@ impl Budget {
     /// Memory in use under the limit: without page caches, and by page caches. The slack for code, stacks and small
     /// allocations counts as in use.
     pub fn used_bytes(&self) -> (u64, u64) {
-        let cache_bytes = self.caches().iter().map(|cache| cache.memory_bytes()).sum::<u64>();
+        let cache_bytes = self.caches().0.iter().map(|cache| cache.memory_bytes()).sum::<u64>();
         let all = self.limit_bytes() - self.free_bytes();
         (all.saturating_sub(cache_bytes), cache_bytes)
     }
@@ -134,6 +147,11 @@ impl Budget {
     /// [`Error::Memory`] with the numbers and the largest holders; [`Error::OtherProcess`] after a fork.
     pub fn require(&self, purpose: &str, bytes: u64) -> Result<()> {
         self.check_process()?;
+        let reclaiming = lock(&self.ledger.reclaiming);
+        self.require_alone(&reclaiming, purpose, bytes)
+    }
+
+    fn require_alone(&self, _reclaiming: &MutexGuard<'_, ()>, purpose: &str, bytes: u64) -> Result<()> {
         if bytes > self.bytes_without_reclaim() {
             self.reclaims().iter().for_each(|owner| owner.reclaim());
         }
@@ -198,23 +216,20 @@ impl Budget {
     pub fn reserve(&self, purpose: &str, bytes: u64) -> Result<Reservation> {
         self.check_process()?;
         let label = Label { owner: Arc::clone(&self.owner), purpose: purpose.into() };
-        loop {
-            let missing = match self.ledger.take(&label, bytes) {
-                Ok(()) => {
-                    let (ledger, bytes) = (Arc::clone(&self.ledger), AtomicU64::new(bytes));
-                    return Ok(Reservation { ledger, label: Mutex::new(label), bytes });
-                }
-                Err(missing) => missing,
-            };
-            self.require(purpose, bytes)?;
-            // Another thread may have freed memory in between, or reserved some: try again.
-            self.shrink_caches(missing);
+        if self.ledger.take(&label, bytes).is_err() {
+            let reclaiming = lock(&self.ledger.reclaiming);
+            while let Err(missing) = self.ledger.take(&label, bytes) {
+                self.require_alone(&reclaiming, purpose, bytes)?;
+                // Another thread may have freed memory in between, or reserved some: try again.
+                self.shrink_caches(missing);
+            }
         }
+        Ok(Reservation { ledger: Arc::clone(&self.ledger), label: Mutex::new(label), bytes: AtomicU64::new(bytes) })
     }
 
     /// Shrinks caches by `missing` bytes, the largest first.
     fn shrink_caches(&self, mut missing: u64) {
-        let mut caches = self.caches();
+        let (mut caches, _) = self.caches();
         caches.sort_by_key(|cache| std::cmp::Reverse(cache.memory_bytes()));
         for cache in caches {
             missing = missing.saturating_sub(cache.give_back(missing));
@@ -228,6 +243,7 @@ impl Budget {
         let mut accounts = self.ledger.accounts();
         accounts.caches.retain(|cache| cache.strong_count() > 0);
         accounts.caches.push(Arc::downgrade(cache));
+        accounts.added_caches += 1;
     }
 
     /// Registers an owner whose spare memory is given back before a reservation is refused.
@@ -241,9 +257,20 @@ impl Budget {
         self.ledger.accounts().reclaims.iter().filter_map(Weak::upgrade).collect()
     }
 
-    /// All live caches. None of them is dropped under the lock, because its destructor takes the lock.
-    fn caches(&self) -> Vec<Arc<PageCache>> {
-        self.ledger.accounts().caches.iter().filter_map(Weak::upgrade).collect()
+    /// All live caches, and the number of those ever added. None of them is dropped under the lock, because its
+    /// destructor takes the lock.
+    fn caches(&self) -> (Vec<Arc<PageCache>>, u64) {
+        let accounts = self.ledger.accounts();
+        (accounts.caches.iter().filter_map(Weak::upgrade).collect(), accounts.added_caches)
+    }
+}
+
+#[cfg(test)]
+impl Budget {
+    /// Calls `work` while the lock of the ledger is taken, as a fork may find it.
+    pub(crate) fn with_locked_ledger<T>(&self, work: impl FnOnce() -> T) -> T {
+        let _accounts = self.ledger.accounts();
+        work()
     }
 }
 
@@ -319,8 +346,11 @@ impl Reservation {
         self.bytes.load(Ordering::Relaxed)
     }
 
-    /// Changes the purpose of the memory.
+    /// Changes the purpose of the memory. In a fork it does nothing, as the other methods.
     pub fn rename(&self, purpose: &str) {
+        if self.is_foreign() {
+            return;
+        }
         let mut label = self.label();
         let renamed = Label { owner: Arc::clone(&label.owner), purpose: purpose.into() };
         let mut accounts = self.ledger.accounts();
@@ -329,18 +359,38 @@ impl Reservation {
         *label = renamed;
     }
 
+    /// Whether this is a fork: it has a copy of the ledger, whose lock may be held by a thread that does not exist in
+    /// it.
+    fn is_foreign(&self) -> bool {
+        check_process(self.ledger.process, "").is_err()
+    }
+
     /// Reserves more, if it is free.
     pub fn grow(&self, bytes: u64) -> bool {
-        let label = self.label();
-        let is_free = self.ledger.take(&label, bytes).is_ok();
-        if is_free {
-            self.bytes.fetch_add(bytes, Ordering::Relaxed);
+        self.grow_up_to(bytes, bytes) == bytes
+    }
+
+    /// Reserves more, up to `bytes` and as far as memory is free, in whole steps; returns how much.
+    pub(crate) fn grow_up_to(&self, bytes: u64, step_bytes: u64) -> u64 {
+        if self.is_foreign() {
+            return 0;
         }
-        is_free
+        let label = self.label();
+        let mut more = bytes;
+        while let Err(missing) = self.ledger.take(&label, more) {
+            let free = more - missing;
+            // Less than a whole step is nothing.
+            more = free / step_bytes * step_bytes;
+        }
+        self.bytes.fetch_add(more, Ordering::Relaxed);
+        more
     }
 
     /// Releases a part.
     pub fn shrink(&self, bytes: u64) {
+        if self.is_foreign() {
+            return;
+        }
         let label = self.label();
         let bytes = bytes.min(self.bytes());
         self.bytes.fetch_sub(bytes, Ordering::Relaxed);
@@ -354,8 +404,7 @@ impl Reservation {
 
 impl Drop for Reservation {
     fn drop(&mut self) {
-        // A fork has a copy of the ledger, whose lock may be held by a thread that does not exist in it.
-        if check_process(self.ledger.process, "").is_ok() {
+        if !self.is_foreign() {
             let label = self.label.get_mut().unwrap_or_else(PoisonError::into_inner);
             self.ledger.give_back(label, *self.bytes.get_mut());
         }
@@ -472,6 +521,39 @@ mod tests {
         assert!(lock(&spare.reserved).is_none() && cache.memory_bytes() == 0);
         drop(spare);
         assert!(budget.reserve("too much", usable + 1).is_err());
+    }
+
+    #[test]
+    fn nothing_is_refused_while_a_cache_comes_and_goes() {
+        let runtime = crate::runtime::Runtime::new(crate::runtime::RuntimeOptions {
+            memory_bytes: Some(100 * MIB),
+            beside_process: true,
+            ..Default::default()
+        });
+        let runtime = runtime.unwrap();
+        let (budget, usable) = (runtime.budget(), runtime.budget().available_bytes());
+        let at_work = AtomicU64::new(2);
+        std::thread::scope(|scope| {
+            for bytes in [8 * MIB, usable * 85 / 100] {
+                let at_work = &at_work;
+                scope.spawn(move || {
+                    for _ in 0..300 {
+                        let reserved = budget.reserve("a part", bytes);
+                        if let Err(error) = reserved {
+                            at_work.fetch_sub(1, Ordering::Relaxed);
+                            panic!("{error}");
+                        }
+                    }
+                    at_work.fetch_sub(1, Ordering::Relaxed);
+                });
+            }
+            while at_work.load(Ordering::Relaxed) > 0 {
+                let share = runtime.cache_share(1);
+                share.fill(&runtime, usable).unwrap();
+                share.clear();
+            }
+        });
+        assert_eq!(budget.free_bytes(), usable);
     }
 
     #[test]

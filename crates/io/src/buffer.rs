@@ -7,6 +7,7 @@ use crate::budget::{Budget, Reservation};
 use crate::error::Result;
 use std::mem::ManuallyDrop;
 use std::ops::{Deref, DerefMut, Range};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 
 /// For arrays of at least this size that are reserved in part, one huge page too many does not matter.
@@ -120,18 +121,24 @@ impl<T: Plain> Array<T> {
     /// # Errors
     /// [`Error::Memory`](crate::Error::Memory) if the budget or the machine does not have that much.
     pub fn zeroed(budget: &Budget, purpose: &str, len: usize) -> Result<Self> {
-        Self::zeroed_in_part(budget, purpose, len, len)
+        Self::zeroed_in_part(budget, purpose, len, len, true)
     }
 
     /// `len` zeroed values, of which only the memory of the first `reserved` is set aside. The caller grows the
-    /// reservation before it uses more of them.
-    pub(crate) fn zeroed_in_part(budget: &Budget, purpose: &str, len: usize, reserved: usize) -> Result<Self> {
+    /// reservation before it uses more of them: of all, or perhaps of a part.
+    pub(crate) fn zeroed_in_part(
+        budget: &Budget,
+        purpose: &str,
+        len: usize,
+        reserved: usize,
+        of_all: bool,
+    ) -> Result<Self> {
         let bytes = len.saturating_mul(size_of::<T>());
         let reservation = budget.reserve(purpose, reserved.saturating_mul(size_of::<T>()) as u64)?;
         let (start, mapped_bytes) = map_zeroed(bytes).ok_or_else(|| budget.refusal(purpose, bytes as u64, 0))?;
         // A huge page at the end of the reserved part would take up to 2 MiB that are not reserved.
         #[allow(unsafe_code)]
-        if reserved < len && bytes < SMALL_BYTES && !cfg!(miri) {
+        if !of_all && bytes < SMALL_BYTES && !cfg!(miri) {
             // SAFETY: the mapping is new, and the size of its pages changes no value.
             unsafe { libc::madvise(start.cast(), mapped_bytes, libc::MADV_NOHUGEPAGE) };
         }
@@ -143,20 +150,23 @@ impl<T: Plain> Array<T> {
         &self.reservation
     }
 
-    /// Returns the pages of some values to the system: they are zero afterwards. The reservation does not change.
+    /// Returns the pages of some values to the system, as far as no other value lies in them. Returns whether the
+    /// system took them; the values are zero or as they were. The reservation does not change.
     ///
     /// # Safety
-    /// No thread reads or writes these values meanwhile, and they begin and end at page boundaries.
+    /// No thread reads or writes these values meanwhile.
     #[allow(unsafe_code)]
-    pub(crate) unsafe fn discard(&self, values: Range<usize>) {
+    pub(crate) unsafe fn discard(&self, values: Range<usize>) -> bool {
         assert!(values.start <= values.end && values.end <= self.len);
-        let bytes = (values.end - values.start) * size_of::<T>();
-        if cfg!(miri) {
-            return;
+        let bytes = whole_pages(values.start * size_of::<T>()..values.end * size_of::<T>(), system_page_bytes());
+        if cfg!(miri) || bytes.is_empty() {
+            return true;
         }
         // SAFETY: the range lies within the mapping, and zeroes are valid values that no thread reads now.
         unsafe {
-            libc::madvise(self.start.add(values.start).cast(), bytes, libc::MADV_DONTNEED);
+            let start = self.start.cast::<u8>().add(bytes.start).cast();
+            // Memory that is locked is not discarded, but it can be replaced by other memory.
+            libc::madvise(start, bytes.len(), libc::MADV_DONTNEED) == 0 || is_mapped_anew(start, bytes.len())
         }
     }
 
@@ -282,10 +292,35 @@ pub fn prefetched<T>(values: &[T], places: &[u32]) -> impl Iterator<Item = u32> 
     })
 }
 
+/// The size of a page of the system, a multiple of [`PAGE_BYTES`].
+#[allow(unsafe_code)]
+fn system_page_bytes() -> usize {
+    static BYTES: OnceLock<usize> = OnceLock::new();
+    // SAFETY: the call has no conditions.
+    *BYTES.get_or_init(|| if cfg!(miri) { PAGE_BYTES } else { unsafe { libc::sysconf(libc::_SC_PAGESIZE) as usize } })
+}
+
+/// The part of a range of bytes that is whole pages.
+fn whole_pages(bytes: Range<usize>, page_bytes: usize) -> Range<usize> {
+    let (start, end) = (bytes.start.next_multiple_of(page_bytes), bytes.end / page_bytes * page_bytes);
+    start..end.max(start)
+}
+
+/// Replaces the memory of whole pages of a mapping by zeroed memory.
+///
+/// # Safety
+/// The pages belong to a mapping of the caller's, and no thread reads or writes them.
+#[allow(unsafe_code)]
+unsafe fn is_mapped_anew(start: *mut libc::c_void, bytes: usize) -> bool {
+    let (access, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+    // SAFETY: nothing else lies in these pages.
+    unsafe { libc::mmap(start, bytes, access, flags | libc::MAP_FIXED | libc::MAP_NORESERVE, -1, 0) == start }
+}
+
 #[allow(unsafe_code)]
 fn map_zeroed(bytes: usize) -> Option<(*mut u8, usize)> {
     // One cache line more: vector loads may read, but not use, bytes behind the end.
-    let wanted = bytes.checked_add(64)?.checked_next_multiple_of(PAGE_BYTES)?;
+    let wanted = bytes.checked_add(64)?.checked_next_multiple_of(system_page_bytes())?;
     // Miri knows neither huge pages nor memory that is not reserved.
     let slack = if bytes >= HUGE_BYTES && !cfg!(miri) { HUGE_BYTES } else { 0 };
     let lazily = if cfg!(miri) { 0 } else { libc::MAP_NORESERVE };
@@ -372,6 +407,31 @@ mod tests {
         }
         assert_eq!(before, budget.available_bytes());
         assert!(Array::<u64>::zeroed(&budget, "too much", 1 << 40).is_err());
+    }
+
+    #[test]
+    fn only_pages_without_other_values_are_discarded() {
+        assert_eq!(whole_pages(4096..12288, 4096), 4096..12288);
+        assert_eq!(whole_pages(4096..12288, 65536), 65536..65536);
+        assert_eq!(whole_pages(4096..200_000, 65536), 65536..196_608);
+        assert!(whole_pages(0..4095, 4096).is_empty() && whole_pages(1..8191, 4096).is_empty());
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    #[cfg_attr(miri, ignore)]
+    #[allow(unsafe_code)]
+    fn locked_memory_is_discarded_too() {
+        let budget = Budget::new(1 << 30, 0).unwrap();
+        let page = system_page_bytes();
+        let mut array = Array::<u8>::zeroed(&budget, "test", 5 * page).unwrap();
+        array.fill(7);
+        // SAFETY: the pages are those of the array. If the system refuses the lock, they are discarded the usual way.
+        unsafe { libc::mlock(array.start().add(2 * page).cast(), page) };
+        // SAFETY: no thread uses the array.
+        assert!(unsafe { array.discard(page..4 * page) });
+        let are = |pages: Range<usize>, value| array[pages.start * page..pages.end * page].iter().all(|&b| b == value);
+        assert!(are(0..1, 7) && are(1..4, 0) && are(4..5, 7));
     }
 
     #[test]

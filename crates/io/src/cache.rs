@@ -7,8 +7,11 @@
 //!   nothing else: every pass then hits as much as any policy could, where least-recently-used would hit nothing.
 //! * A selective sweep inserts the pages that it reads.
 //!
-//! A cache is reclaimable memory: it shrinks by closing ways, each of which is one piece of memory with a frame of
-//! every set, and grows again by opening them. The pages in the other ways stay.
+//! A cache is reclaimable memory: it shrinks by closing frames, and grows again by opening them. A *way* is a frame of
+//! every set, and the frames lie way by way: those that are open are the first ones. The pages in them stay.
+//!
+//! A cache that becomes too small moves into a larger one, while both are in use: each looks into the other where it
+//! does not find a page itself.
 //!
 //! A page that is found is pinned until its guard is dropped: its frame is not reused meanwhile. Pages are verified
 //! before they are inserted, so pages that are found need not be. (Zheng, *FlashX*, 2016, section 2.4; scan resistance
@@ -19,15 +22,22 @@ use crate::budget::{Budget, CACHE_PURPOSE, Reservation};
 use crate::buffer::{Array, PAGE_BYTES};
 use crate::error::Result;
 use crate::lock::lock;
+use crate::runtime::Runtime;
 use std::cell::UnsafeCell;
 use std::ops::{Deref, Range};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 /// The frames of a set.
 const WAYS: usize = 8;
 /// Overhead of a frame, its page excluded.
 const FRAME_BYTES: u64 = 32;
+/// The least part of a cache that it gives back, as a fraction (1/n), and the largest such number of frames: a cache
+/// that is full is asked for memory often.
+const LEAST_PART: usize = 64;
+const MOST_LEAST_FRAMES: usize = 256;
+/// Number of frames of a way that a worker moves at once.
+const MOVED_FRAMES: usize = 256;
 const _: () = assert!(size_of::<Mutex<Set>>() <= WAYS * FRAME_BYTES as usize);
 
 /// Key of a page: image, file and page number.
@@ -46,9 +56,14 @@ pub struct PageCache {
     sets: Box<[Mutex<Set>]>,
     /// The frames of way 0, those of way 1, and so on.
     frames: Frames,
-    /// The number of open ways. It changes only under the lock `resizing`.
-    open_ways: AtomicUsize,
+    /// The number of open frames. It changes only under the lock `resizing`.
+    open: AtomicUsize,
     resizing: Mutex<()>,
+    /// The larger cache that the pages move into.
+    larger: OnceLock<Arc<PageCache>>,
+    /// The smaller cache whose pages move into this one, until none is left in it.
+    smaller: Mutex<Option<Arc<PageCache>>>,
+    has_smaller: AtomicBool,
     _headers: Reservation,
 }
 
@@ -76,12 +91,14 @@ impl Frames {
     unsafe fn give_back(&self, frames: Range<usize>) {
         let bytes = frames.len() * PAGE_BYTES;
         // SAFETY: the caller guarantees that no thread reads or writes them, and a frame is a page.
-        unsafe { self.array().discard(frames) };
-        self.array().reservation().shrink(bytes as u64);
+        let is_free = unsafe { self.array().discard(frames) };
+        if is_free {
+            self.array().reservation().shrink(bytes as u64);
+        }
     }
 }
 
-/// The frames of a set. Frames of closed ways have no key, but may still be pinned.
+/// The frames of a set. Closed frames have no key, but may still be pinned.
 struct Set {
     keys: [Option<PageKey>; WAYS],
     pins: [u16; WAYS],
@@ -98,18 +115,19 @@ pub struct Pinned {
 }
 
 impl PageCache {
-    /// A cache of at most `bytes`; `None` if that is too little for one.
+    /// A cache of at most `bytes`, as far as memory is free; `None` if that is too little for one.
     ///
     /// # Errors
-    /// Too little memory under the budget.
+    /// Too little memory under the budget for what describes its pages, or on the machine.
     pub fn new(budget: &Budget, bytes: u64) -> Result<Option<Arc<Self>>> {
         PageCache::new_in_part(budget, bytes, bytes)
     }
 
-    /// A cache that may grow to `bytes`, with as many ways open as fit `open_bytes`; `None` if not even one fits.
+    /// A cache that may grow to `bytes`, with as many ways open as fit `open_bytes`, and as memory is free for; `None`
+    /// if not even one fits.
     ///
     /// # Errors
-    /// Too little memory under the budget.
+    /// As for [`PageCache::new`].
     pub(crate) fn new_in_part(budget: &Budget, bytes: u64, open_bytes: u64) -> Result<Option<Arc<Self>>> {
         let sets = (bytes / (WAYS as u64 * (PAGE_BYTES as u64 + FRAME_BYTES))) as usize;
         let headers_bytes = (sets * size_of::<Mutex<Set>>()) as u64;
@@ -119,50 +137,100 @@ impl PageCache {
             return Ok(None);
         }
         let headers = budget.reserve("the headers of the page cache", headers_bytes)?;
-        let frames = Array::zeroed_in_part(budget, CACHE_PURPOSE, sets * WAYS, sets * open)?;
-        let empty =
-            || Mutex::new(Set { keys: [None; WAYS], pins: [0; WAYS], used: [false; WAYS], hand: 0, open: open as u8 });
+        // It opens its frames once the ledger knows it: their memory counts as free or as that of a cache at any time.
+        let frames = Array::zeroed_in_part(budget, CACHE_PURPOSE, sets * WAYS, 0, open == WAYS)?;
+        let empty = || Mutex::new(Set { keys: [None; WAYS], pins: [0; WAYS], used: [false; WAYS], hand: 0, open: 0 });
         let cache = Arc::new(PageCache {
             sets: (0..sets).map(|_| empty()).collect(),
             frames: Frames(UnsafeCell::new(frames)),
-            open_ways: AtomicUsize::new(open),
+            open: AtomicUsize::new(0),
             resizing: Mutex::default(),
+            larger: OnceLock::new(),
+            smaller: Mutex::default(),
+            has_smaller: AtomicBool::new(false),
             _headers: headers,
         });
         budget.add_cache(&cache);
-        Ok(Some(cache))
+        cache.grow((open * sets * PAGE_BYTES) as u64);
+        Ok((cache.capacity_pages() > 0).then_some(cache))
     }
 
-    /// Moves all pages to another cache, way by way; each way is freed before the other cache grows.
-    pub(crate) fn move_into(&self, other: &Self) {
-        let mut page = Box::new([0; PAGE_BYTES]);
-        while let Some(way) = self.open_ways.load(Ordering::Relaxed).checked_sub(1) {
-            for (number, set) in self.sets.iter().enumerate() {
-                let key = {
-                    let set = lock(set);
-                    // SAFETY: frames are written under the lock of their set only, and this thread holds it.
-                    set.keys[way].inspect(|_| unsafe { *page = *self.frames.at(way * self.sets.len() + number) })
-                };
-                if let Some(key) = key {
-                    other.insert(key, &page);
-                }
+    /// Lets the pages of a smaller cache move into this one. Until they have, both find the pages of each other.
+    pub(crate) fn begin_to_replace(self: &Arc<Self>, smaller: &Arc<Self>) {
+        let is_first = smaller.larger.set(Arc::clone(self)).is_ok();
+        assert!(is_first, "a cache moves into one other");
+        *lock(&self.smaller) = Some(Arc::clone(smaller));
+        self.has_smaller.store(true, Ordering::Release);
+    }
+
+    /// Whether there is a smaller cache whose pages have not all moved.
+    pub(crate) fn is_replacing(&self) -> bool {
+        self.has_smaller.load(Ordering::Acquire)
+    }
+
+    /// Moves the pages of the smaller cache into this one on all workers, way by way; this cache grows by each way that
+    /// the smaller one gives back.
+    ///
+    /// # Errors
+    /// A request to stop. The remaining pages stay where they are, and can be moved later.
+    pub(crate) fn replace(&self, runtime: &Runtime) -> Result<()> {
+        let Some(smaller) = lock(&self.smaller).clone() else { return Ok(()) };
+        loop {
+            let (end, sets) = (smaller.open.load(Ordering::Relaxed), smaller.sets.len());
+            if end == 0 {
+                break;
             }
-            self.give_back(self.way_bytes());
-            other.grow(other.most_bytes());
+            let start = (end - 1) / sets * sets;
+            runtime.for_each_range::<crate::Error>(end - start, MOVED_FRAMES, |frames| {
+                frames.for_each(|frame| smaller.copy_into(start + frame, self));
+                Ok(())
+            })?;
+            smaller.close(&smaller.lock_size(), start);
+            self.grow(self.most_bytes());
+        }
+        self.forget_smaller();
+        Ok(())
+    }
+
+    /// Inserts the page of a frame into another cache.
+    fn copy_into(&self, frame: usize, other: &Self) {
+        let (way, number) = (frame / self.sets.len(), frame % self.sets.len());
+        let mut page = [0; PAGE_BYTES];
+        let key = {
+            let set = lock(&self.sets[number]);
+            // SAFETY: frames are written under the lock of their set only, and this thread holds it.
+            set.keys[way].inspect(|_| unsafe { page = *self.frames.at(frame) })
+        };
+        if let Some(key) = key {
+            other.insert(key, &page);
         }
     }
 
-    /// Capacity with the ways that are open, in pages.
-    pub fn capacity_pages(&self) -> u64 {
-        (self.sets.len() * self.open_ways.load(Ordering::Relaxed)) as u64
+    fn forget_smaller(&self) {
+        self.has_smaller.store(false, Ordering::Release);
+        *lock(&self.smaller) = None;
     }
 
-    /// Memory of the open ways.
+    /// Gives back all memory, also that of a smaller cache whose pages have not moved yet.
+    pub(crate) fn clear(&self) {
+        if let Some(smaller) = lock(&self.smaller).as_ref() {
+            smaller.give_back(smaller.most_bytes());
+        }
+        self.forget_smaller();
+        self.give_back(self.most_bytes());
+    }
+
+    /// Capacity with the frames that are open, in pages.
+    pub fn capacity_pages(&self) -> u64 {
+        self.open.load(Ordering::Relaxed) as u64
+    }
+
+    /// Memory of the open frames.
     pub fn memory_bytes(&self) -> u64 {
         self.capacity_pages() * PAGE_BYTES as u64
     }
 
-    /// Memory of the pages once all ways are open.
+    /// Memory of the pages once all frames are open.
     pub fn most_bytes(&self) -> u64 {
         (self.sets.len() * WAYS * PAGE_BYTES) as u64
     }
@@ -172,23 +240,40 @@ impl PageCache {
         lock(&self.resizing)
     }
 
-    fn way_bytes(&self) -> u64 {
-        (self.sets.len() * PAGE_BYTES) as u64
+    /// Number of frames of a set among the first `frames` of all.
+    fn frames_of_set(&self, set: usize, frames: usize) -> usize {
+        frames.saturating_sub(set).div_ceil(self.sets.len())
+    }
+
+    /// The sets that some frames belong to, each once.
+    fn sets_of(&self, frames: Range<usize>) -> impl Iterator<Item = usize> {
+        let (sets, count) = (self.sets.len(), frames.len());
+        (0..count.min(sets)).map(move |i| (frames.start + i) % sets)
     }
 
     /// Shrinks by at least `bytes`, as far as it has them, and returns by how much. Pinned pages are freed when they
     /// are unpinned.
     pub fn give_back(&self, bytes: u64) -> u64 {
-        let _resizing = self.lock_size();
-        let open = self.open_ways.load(Ordering::Relaxed);
-        let close = (bytes.div_ceil(self.way_bytes()) as usize).min(open);
-        let ways = open - close..open;
-        self.open_ways.store(ways.start, Ordering::Relaxed);
+        if bytes == 0 {
+            return 0;
+        }
+        let resizing = self.lock_size();
+        let least = (self.sets.len() * WAYS / LEAST_PART).min(MOST_LEAST_FRAMES) as u64;
+        let frames = bytes.div_ceil(PAGE_BYTES as u64).max(least);
+        self.close(&resizing, self.open.load(Ordering::Relaxed).saturating_sub(frames as usize))
+    }
+
+    /// Closes frames until only the first `left` are open; returns their size.
+    fn close(&self, _resizing: &MutexGuard<'_, ()>, left: usize) -> u64 {
+        let open = self.open.load(Ordering::Relaxed);
+        let closed = left.min(open)..open;
+        self.open.store(closed.start, Ordering::Relaxed);
         let mut pinned = Vec::new();
-        for (number, set) in self.sets.iter().enumerate() {
-            let mut set = lock(set);
+        for number in self.sets_of(closed.clone()) {
+            let mut set = lock(&self.sets[number]);
+            let ways = self.frames_of_set(number, closed.start)..usize::from(set.open);
             set.open = ways.start as u8;
-            for way in ways.clone() {
+            for way in ways {
                 set.keys[way] = None;
                 if set.pins[way] > 0 {
                     pinned.push(way * self.sets.len() + number);
@@ -196,45 +281,51 @@ impl PageCache {
             }
         }
         pinned.sort_unstable();
-        let mut start = ways.start * self.sets.len();
-        for end in pinned.into_iter().chain([ways.end * self.sets.len()]) {
+        let mut start = closed.start;
+        for end in pinned.into_iter().chain([closed.end]) {
             // SAFETY: these frames were not pinned when their sets closed them, and a closed frame is not handed out.
             unsafe { self.frames.give_back(start..end) };
             start = end + 1;
         }
-        close as u64 * self.way_bytes()
+        (closed.len() * PAGE_BYTES) as u64
     }
 
-    /// Opens ways again, up to `bytes` and as far as memory is free.
+    /// Opens frames again, up to `bytes` and as far as memory is free.
     pub fn grow(&self, bytes: u64) {
         let _resizing = self.lock_size();
-        for _ in 0..bytes / self.way_bytes() {
-            let way = self.open_ways.load(Ordering::Relaxed);
-            let reservation = self.frames.array().reservation();
-            if way == WAYS || !reservation.grow(self.way_bytes()) {
-                break;
-            }
-            for set in &self.sets {
-                let mut set = lock(set);
-                set.open += 1;
-                if set.pins[way] > 0 {
-                    // Its memory was still reserved.
-                    reservation.shrink(PAGE_BYTES as u64);
-                }
-            }
-            self.open_ways.store(way + 1, Ordering::Relaxed);
+        let open = self.open.load(Ordering::Relaxed);
+        let most = (bytes / PAGE_BYTES as u64).min((self.sets.len() * WAYS - open) as u64);
+        let reservation = self.frames.array().reservation();
+        let more = reservation.grow_up_to(most * PAGE_BYTES as u64, PAGE_BYTES as u64) / PAGE_BYTES as u64;
+        let opened = open..open + more as usize;
+        for number in self.sets_of(opened.clone()) {
+            let mut set = lock(&self.sets[number]);
+            let ways = usize::from(set.open)..self.frames_of_set(number, opened.end);
+            set.open = ways.end as u8;
+            // The memory of pinned frames was still reserved.
+            let pinned = set.pins[ways].iter().filter(|&&pins| pins > 0).count();
+            reservation.shrink((pinned * PAGE_BYTES) as u64);
         }
+        self.open.store(opened.end, Ordering::Relaxed);
     }
 
     fn set_of(&self, key: PageKey) -> usize {
-        // The files of an image begin at different sets, so that their first pages do not collide; so do images.
+        // Files begin at different sets, so that the first pages of many do not collide. Multiples of an irrational
+        // number are spread evenly between whole ones: images by the golden ratio, their files by the root of 2 (Knuth,
+        // volume 3, section 6.4).
         let sets = self.sets.len() as u64;
-        let start = u64::from(key.file) * (sets / 2) + u64::from(key.image.wrapping_mul(0x9e37_79b9)) % sets;
+        let image = u64::from(key.image).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let fraction = image.wrapping_add(u64::from(key.file).wrapping_mul(0x6a09_e667_f3bc_c909));
+        let start = ((fraction >> 32) * sets) >> 32;
         ((key.page + start) % sets) as usize
     }
 
     /// The page, pinned, if it is cached.
     pub fn get(self: &Arc<Self>, key: PageKey) -> Option<Pinned> {
+        self.get_own(key).or_else(|| self.get_elsewhere(key))
+    }
+
+    fn get_own(self: &Arc<Self>, key: PageKey) -> Option<Pinned> {
         let number = self.set_of(key);
         let mut set = lock(&self.sets[number]);
         let way = set.keys.iter().position(|&there| there == Some(key))?;
@@ -243,8 +334,22 @@ impl PageCache {
         Some(Pinned { cache: Arc::clone(self), set: number, way })
     }
 
+    /// The page, pinned, if the cache that this one moves into or replaces has it.
+    fn get_elsewhere(&self, key: PageKey) -> Option<Pinned> {
+        if let Some(larger) = self.larger.get() {
+            return larger.get_own(key);
+        }
+        if !self.is_replacing() {
+            return None;
+        }
+        lock(&self.smaller).clone()?.get_own(key)
+    }
+
     /// Inserts a verified page, if a frame of its set can be replaced.
     pub fn insert(&self, key: PageKey, bytes: &[u8; PAGE_BYTES]) {
+        if let Some(larger) = self.larger.get() {
+            return larger.insert(key, bytes);
+        }
         let number = self.set_of(key);
         let mut set = lock(&self.sets[number]);
         if set.keys.contains(&Some(key)) {
@@ -304,6 +409,7 @@ impl Drop for Pinned {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::runtime::RuntimeOptions;
 
     /// Distance of the bytes of a page that are compared: Miri takes a thousand times as long.
     const STEP: usize = if cfg!(miri) { 256 } else { 1 };
@@ -311,6 +417,12 @@ mod tests {
     fn cache(pages: u64) -> Arc<PageCache> {
         let budget = Budget::new(1 << 30, 0).unwrap();
         PageCache::new(&budget, pages * (PAGE_BYTES as u64 + FRAME_BYTES)).unwrap().unwrap()
+    }
+
+    fn runtime(memory_bytes: u64) -> Runtime {
+        let memory_bytes = Some(memory_bytes);
+        let options = RuntimeOptions { memory_bytes, beside_process: true, threads: Some(3), ..Default::default() };
+        Runtime::new(options).unwrap()
     }
 
     fn key(page: u64) -> PageKey {
@@ -336,20 +448,113 @@ mod tests {
 
     #[test]
     fn pages_move_to_a_larger_cache() {
-        let budget = Budget::new((1 << 20) + crate::budget::SLACK_BYTES, 0).unwrap();
-        let small = PageCache::new(&budget, 400 << 10).unwrap().unwrap();
+        let runtime = runtime((1 << 20) + crate::budget::SLACK_BYTES);
+        let budget = runtime.budget();
+        let small = PageCache::new(budget, 400 << 10).unwrap().unwrap();
         let pages = small.capacity_pages();
         (0..pages).for_each(|page| small.insert(key(page), &[page as u8; PAGE_BYTES]));
         // There is room for both only while neither has all of its ways.
-        let large = PageCache::new_in_part(&budget, 900 << 10, budget.free_bytes()).unwrap().unwrap();
+        let large = PageCache::new_in_part(budget, 900 << 10, budget.free_bytes()).unwrap().unwrap();
         assert!(large.capacity_pages() < 220);
-        small.move_into(&large);
+        let found = |cache: &Arc<PageCache>| {
+            let there = |&page: &u64| cache.get(key(page)).is_some_and(|bytes| bytes[99] == page as u8);
+            (0..pages).filter(there).count() as u64
+        };
+        large.begin_to_replace(&small);
+        assert_eq!([&small, &large].map(found), [pages; 2], "neither has to wait for the other");
+        large.insert(key(pages), &[pages as u8; PAGE_BYTES]);
+        small.insert(key(pages + 1), &[pages as u8 + 1; PAGE_BYTES]);
+        for cache in [&small, &large] {
+            assert!((pages..pages + 2).all(|page| cache.get(key(page)).is_some_and(|bytes| bytes[9] == page as u8)));
+        }
+        large.replace(&runtime).unwrap();
+        assert!(!large.is_replacing() && small.capacity_pages() == 0);
+        assert_eq!([&small, &large].map(found), [pages; 2], "a sweep with the smaller cache goes on with the larger");
         drop(small);
         large.grow(large.most_bytes());
         assert!(large.capacity_pages() > 210, "{}", large.capacity_pages());
-        let there = |&page: &u64| large.get(key(page)).is_some_and(|bytes| bytes[99] == page as u8);
-        assert_eq!((0..pages).filter(there).count() as u64, pages);
-        assert!(PageCache::new_in_part(&budget, 900 << 10, 0).unwrap().is_none());
+        assert_eq!(found(&large), pages);
+        assert!(PageCache::new_in_part(budget, 900 << 10, 0).unwrap().is_none());
+    }
+
+    #[test]
+    fn a_move_that_is_stopped_goes_on_later() {
+        let runtime = runtime((1 << 20) + crate::budget::SLACK_BYTES);
+        let all = runtime.budget().free_bytes();
+        let small = PageCache::new(runtime.budget(), 400 << 10).unwrap().unwrap();
+        small.insert(key(3), &[3; PAGE_BYTES]);
+        let large =
+            PageCache::new_in_part(runtime.budget(), 900 << 10, runtime.budget().free_bytes()).unwrap().unwrap();
+        large.begin_to_replace(&small);
+        runtime.cancel().cancel();
+        assert!(large.replace(&runtime).is_err() && large.is_replacing());
+        assert!(large.get(key(3)).is_some());
+        runtime.cancel().reset();
+        large.replace(&runtime).unwrap();
+        assert!(!large.is_replacing() && large.get(key(3)).is_some());
+        drop(small);
+        drop(large);
+        assert_eq!(runtime.budget().free_bytes(), all);
+    }
+
+    #[test]
+    fn pages_stay_while_pages_move_and_workers_read() {
+        let runtime = runtime((8 << 20) + crate::budget::SLACK_BYTES);
+        let small = PageCache::new(runtime.budget(), 2 << 20).unwrap().unwrap();
+        let pages = small.capacity_pages();
+        (0..pages).for_each(|page| small.insert(key(page), &[page as u8; PAGE_BYTES]));
+        let large = PageCache::new_in_part(runtime.budget(), 7 << 20, runtime.budget().free_bytes()).unwrap().unwrap();
+        let at_work = AtomicBool::new(true);
+        std::thread::scope(|scope| {
+            for cache in [&small, &large] {
+                let at_work = &at_work;
+                scope.spawn(move || {
+                    while at_work.load(Ordering::Relaxed) {
+                        for page in 0..pages {
+                            if let Some(bytes) = cache.get(key(page)) {
+                                assert!(bytes.iter().step_by(STEP).all(|&byte| byte == page as u8));
+                            }
+                        }
+                    }
+                });
+            }
+            large.begin_to_replace(&small);
+            large.replace(&runtime).unwrap();
+            at_work.store(false, Ordering::Relaxed);
+        });
+        assert!((0..pages).all(|page| large.get(key(page)).is_some()));
+    }
+
+    #[test]
+    fn a_little_memory_takes_few_pages() {
+        let cache = cache(8 << 10);
+        let pages = cache.capacity_pages();
+        (0..pages).for_each(|page| cache.insert(key(page), &[page as u8; PAGE_BYTES]));
+        let found = || (0..pages).filter(|&page| cache.get(key(page)).is_some()).count() as u64;
+        assert_eq!((cache.give_back(0), found()), (0, pages));
+        let given = cache.give_back(1) / PAGE_BYTES as u64;
+        assert!(given > 0 && given <= pages / 64, "{given} of {pages} pages");
+        assert_eq!((found(), cache.capacity_pages()), (pages - given, pages - given));
+        cache.grow(10 * PAGE_BYTES as u64);
+        assert_eq!(cache.capacity_pages(), pages - given + 10);
+        cache.grow(cache.most_bytes());
+        (0..pages).for_each(|page| cache.insert(key(page), &[page as u8; PAGE_BYTES]));
+        assert_eq!(found(), pages);
+    }
+
+    #[test]
+    fn many_files_and_images_share_the_sets_evenly() {
+        for of_images in [false, true] {
+            let cache = cache(512);
+            let key = |file, page| match of_images {
+                true => PageKey { image: file, file: 0, page },
+                false => PageKey { image: 0, file, page },
+            };
+            let all = || (0..32).flat_map(|file| (0..16).map(move |page| key(file, page)));
+            all().for_each(|key| cache.insert(key, &[1; PAGE_BYTES]));
+            let found = all().filter(|&key| cache.get(key).is_some()).count();
+            assert!(found > 512 * 7 / 8, "{found} pages of 512 have room");
+        }
     }
 
     #[test]
