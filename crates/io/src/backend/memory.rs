@@ -2,7 +2,8 @@
 //!
 //! It is for small graphs, and for graphs that are rebuilt so often that files are not worth it. A file in
 //! [`Memory::folder`] has no name outside of its back end, takes no descriptor, counts in the budget, and is freed with
-//! its last user. Readers copy from it as from a device, so no page is in memory twice.
+//! its last user. Readers copy from it as from a device, so no page is in memory twice. The list of a file's pages
+//! counts too, and what the allocator adds to each page.
 #![allow(unsafe_code)]
 
 use super::posix::bytes_of;
@@ -25,6 +26,10 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGua
 /// The folder. No name of a user's file begins like this.
 const FOLDER: &str = "<memory>";
 const PURPOSE: &str = "files in memory";
+/// Memory of a page: the allocator adds two words.
+const STORED_PAGE_BYTES: u64 = PAGE_BYTES as u64 + 16;
+/// Memory of a page in the list of a file's pages.
+const LISTED_PAGE_BYTES: u64 = size_of::<Option<Box<[u8; PAGE_BYTES]>>>() as u64;
 
 /// A folder in memory, beside another back end.
 pub struct Memory {
@@ -48,6 +53,10 @@ impl Account {
             free.map_err(|error| std::io::Error::new(ErrorKind::OutOfMemory, error))?;
         }
         Ok(())
+    }
+
+    fn give_back(&self, bytes: u64) {
+        self.reservation.shrink(bytes);
     }
 }
 
@@ -122,7 +131,8 @@ impl MemoryFile {
         let last = usize::try_from(end.div_ceil(PAGE_BYTES as u64)).map_err(|_| ErrorKind::FileTooLarge)?;
         let is_new = |page: usize| content.pages.get(page).is_none_or(Option::is_none);
         let new = pieces(offset_bytes, bytes.len()).filter(|&(page, ..)| is_new(page)).count();
-        self.account.take((new * PAGE_BYTES) as u64)?;
+        self.list(&mut content, last)?;
+        self.account.take(new as u64 * STORED_PAGE_BYTES)?;
         if content.pages.len() < last {
             content.pages.resize_with(last, || None);
         }
@@ -133,6 +143,20 @@ impl MemoryFile {
         }
         content.len_bytes = content.len_bytes.max(end);
         content.changes += 1;
+        Ok(())
+    }
+
+    /// Makes room for a number of pages in their list.
+    fn list(&self, content: &mut Content, pages: usize) -> std::io::Result<()> {
+        let before = content.pages.capacity();
+        if pages <= before {
+            return Ok(());
+        }
+        // The old and the new list are there together for a moment.
+        let take = |capacity: usize| self.account.take(capacity as u64 * LISTED_PAGE_BYTES).map(|()| capacity);
+        let capacity = take(pages.max(2 * before)).or_else(|_| take(pages))?;
+        content.pages.reserve_exact(capacity - content.pages.len());
+        self.account.give_back(before as u64 * LISTED_PAGE_BYTES);
         Ok(())
     }
 
@@ -157,15 +181,15 @@ impl MemoryFile {
                 page[within..within + place.len()].fill(0);
             }
         }
-        self.account.reservation.shrink(freed * PAGE_BYTES as u64);
+        self.account.give_back(freed * STORED_PAGE_BYTES);
     }
 }
 
 impl Drop for MemoryFile {
     fn drop(&mut self) {
         let content = self.content.get_mut().unwrap_or_else(PoisonError::into_inner);
-        let pages = content.pages.iter().flatten().count();
-        self.account.reservation.shrink((pages * PAGE_BYTES) as u64);
+        let (pages, listed) = (content.pages.iter().flatten().count() as u64, content.pages.capacity() as u64);
+        self.account.give_back(pages * STORED_PAGE_BYTES + listed * LISTED_PAGE_BYTES);
     }
 }
 
@@ -418,14 +442,14 @@ mod tests {
         file.write_at(&bytes, 5000).unwrap();
         assert_eq!(file.len_bytes_now().unwrap(), 15_000);
         // The first page was never written.
-        assert_eq!(budget.reserved_bytes(), 3 * 4096);
+        assert_eq!(budget.reserved_bytes(), 3 * STORED_PAGE_BYTES + 4 * 8);
         let mut read = vec![1; 15_000];
         file.read_at(&mut read, 0).unwrap();
         assert!(read[..5000].iter().all(|&byte| byte == 0) && read[5000..] == bytes);
         assert_eq!(file.read_some(&mut read, 15_000).unwrap(), 0);
         let handle = file.file();
         backend.change(&Change::Punch { file: handle, offset_bytes: 6000, len_bytes: 2192 + 4096 + 1 }).unwrap();
-        assert_eq!(budget.reserved_bytes(), 2 * 4096);
+        assert_eq!(budget.reserved_bytes(), 2 * STORED_PAGE_BYTES + 4 * 8);
         file.read_at(&mut read, 0).unwrap();
         assert!(read[5000..6000] == bytes[..1000] && read[12_289..] == bytes[7289..]);
         assert!(read[6000..12_289].iter().all(|&byte| byte == 0));
@@ -440,6 +464,54 @@ mod tests {
         assert!(budget.reserved_bytes() > 0, "whoever has it open keeps it");
         drop(file);
         assert_eq!(budget.reserved_bytes(), 0);
+    }
+
+    #[test]
+    fn a_list_of_pages_is_reserved_before_it_grows() {
+        let (budget, backend) = memory(20 << 20);
+        let path = Memory::folder().join("file");
+        let file = DataFile::open_as(&backend, Location::at(&path), Open::Create).unwrap();
+        // A page far behind the others has a long list before it.
+        file.write_at(&[7], 4 << 30).unwrap();
+        assert_eq!(budget.reserved_bytes(), STORED_PAGE_BYTES + ((1 << 20) + 1) * 8);
+        let refused = Error::file(&path, "write", file.write_at(&[7], 16 << 30).unwrap_err());
+        assert!(
+            matches!(refused, Error::Memory { needed_bytes, .. } if needed_bytes == ((4 << 20) + 1) * 8),
+            "{refused}"
+        );
+        drop(file);
+        backend.remove(&path).unwrap();
+        assert_eq!(budget.reserved_bytes(), 0);
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    #[cfg_attr(miri, ignore)]
+    #[allow(unsafe_code)]
+    fn files_are_dropped_in_a_fork_while_the_ledger_is_locked() {
+        let (budget, backend) = memory(1 << 20);
+        let path = Memory::folder().join("file");
+        let file = DataFile::open_as(&backend, Location::at(&path), Open::Create).unwrap();
+        file.write_at(&[7; 5000], 0).unwrap();
+        let reservation = budget.reserve("a test", 100).unwrap();
+        let child = budget.with_locked_ledger(|| {
+            // SAFETY: the child calls nothing but drops, and ends.
+            let child = unsafe { libc::fork() };
+            if child == 0 {
+                let before = reservation.bytes();
+                reservation.shrink(10);
+                reservation.rename("another");
+                let is_same = !reservation.grow(10) && reservation.bytes() == before;
+                backend.change(&Change::Truncate { file: file.file(), len_bytes: 0 }).unwrap();
+                // SAFETY: the process ends at once, without the destructors of the parent's threads.
+                unsafe { libc::_exit(if is_same { 7 } else { 8 }) };
+            }
+            child
+        });
+        let mut status = 0;
+        // SAFETY: the child exists, and the status may be written.
+        assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
+        assert_eq!(libc::WEXITSTATUS(status), 7);
     }
 
     #[test]
@@ -504,8 +576,8 @@ mod tests {
         let file = DataFile::open_as(&backend, Location::at(&path), Open::Create).unwrap();
         file.write_at(&[1; 40_000], 0).unwrap();
         let failed = Error::file(&path, "write", file.write_at(&[1; 70_000], 40_000).unwrap_err());
-        assert!(matches!(failed, Error::Memory { needed_bytes: 69_632, .. }), "{failed}");
+        assert!(matches!(failed, Error::Memory { needed_bytes: 69_904, .. }), "{failed}");
         assert_eq!(file.len_bytes_now().unwrap(), 40_000);
-        assert_eq!(budget.reserved_bytes(), 40_960);
+        assert_eq!(budget.reserved_bytes(), 10 * STORED_PAGE_BYTES + 27 * 8);
     }
 }
