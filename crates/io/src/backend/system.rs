@@ -143,11 +143,19 @@ fn nameless(directory: &Path) -> Result<File> {
     if let Ok(file) = options.clone().custom_flags(libc::O_TMPFILE).open(directory) {
         return Ok(file);
     }
-    // A file system without nameless files: create one with an unpredictable name, and remove the name at once.
+    without_name(directory, &options)
+}
+
+/// A nameless file in a file system that has none: one with an unpredictable name, which is removed at once.
+fn without_name(directory: &Path, options: &OpenOptions) -> Result<File> {
     loop {
         let name = directory.join(format!(".{:016x}.outcore-partial", random()));
         match options.clone().create_new(true).open(&name) {
-            Ok(file) => return std::fs::remove_file(&name).map(|()| file),
+            Ok(file) => match std::fs::remove_file(&name) {
+                // Another process may have taken it for a leftover, and removed it.
+                Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+                _ => return Ok(file),
+            },
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
             Err(error) => return Err(error),
         }
@@ -408,6 +416,27 @@ mod tests {
         }
         assert!(lock(&link).is_err());
         assert_eq!(lock(&directory.path().join("none")).unwrap_err().kind(), ErrorKind::NotFound);
+    }
+
+    #[test]
+    fn a_name_that_another_process_removes_first_is_gone_as_well() {
+        let directory = tempfile::tempdir().unwrap();
+        let at_work = std::sync::atomic::AtomicBool::new(true);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while at_work.load(std::sync::atomic::Ordering::Relaxed) {
+                    for name in list(Location::at(directory.path())).unwrap() {
+                        let _ = std::fs::remove_file(directory.path().join(name));
+                    }
+                }
+            });
+            let mut options = OpenOptions::new();
+            options.read(true).write(true);
+            let made: Vec<_> = (0..2000).map(|_| without_name(directory.path(), &options).map(drop)).collect();
+            at_work.store(false, std::sync::atomic::Ordering::Relaxed);
+            made.into_iter().for_each(|made| made.unwrap());
+        });
+        assert!(list(Location::at(directory.path())).unwrap().is_empty());
     }
 
     #[test]
