@@ -57,7 +57,14 @@ impl Index {
 
     /// Memory of the index in bytes.
     pub fn memory_bytes(&self) -> u64 {
-        8 * (self.low.len() + self.high.len() + self.ones.len() + self.zeros.len()) as u64
+        let words = [&self.low, &self.high, &self.ones, &self.zeros].map(Vec::capacity);
+        8 * words.iter().sum::<usize>() as u64
+    }
+
+    /// The most bytes of memory that an index of `count` keys takes beyond the size of its file: its samples. The high
+    /// part has a one per key, and at most two zeros and what remains of a word.
+    pub fn most_samples_bytes(count: u64) -> u64 {
+        (count.saturating_mul(3) / SAMPLE).saturating_add(3).saturating_mul(8)
     }
 
     /// The last key; 0 if there is none.
@@ -198,6 +205,9 @@ impl Index {
 
     fn sample(&mut self) {
         let (mut ones, mut zeros) = (0u64, 0u64);
+        let all_zeros = 64 * self.high.len() as u64 - self.count;
+        self.ones = Vec::with_capacity(self.count.div_ceil(SAMPLE) as usize);
+        self.zeros = Vec::with_capacity(all_zeros.div_ceil(SAMPLE) as usize);
         for (i, &word) in self.high.iter().enumerate() {
             let count = u64::from(word.count_ones());
             for (seen, in_word, set, samples) in
@@ -433,6 +443,8 @@ mod tests {
         let bytes = index_bytes(&ORIGIN, keys);
         let index = Index::from_bytes(&ORIGIN, &bytes).unwrap();
         assert_eq!(index.iter_from(0).collect::<Vec<_>>(), keys);
+        let samples_bytes = index.memory_bytes() - (bytes.len() - HEADER_BYTES) as u64;
+        assert!(samples_bytes <= Index::most_samples_bytes(keys.len() as u64), "{samples_bytes} of {}", keys.len());
         for (i, &key) in keys.iter().enumerate() {
             assert_eq!(index.get(i as u64), key);
         }

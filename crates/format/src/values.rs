@@ -191,8 +191,14 @@ fn decode_packed(page: &Page<'_>, kind: ValueType, out: &mut Vec<u64>) -> Result
     read_blocks(page, |block| out.extend(block.iter().map(|&value| value.wrapping_add(base))))?;
     match out[first..].iter().find(|&&value| !kind.holds(value)) {
         None => Ok(()),
-        Some(&bad) => Err(Error::new(32, format!("values of type {}", kind.name()), (bad as i64).to_string())),
+        Some(&bad) => Err(not_of_type(kind, bad)),
     }
+}
+
+#[cold]
+fn not_of_type(kind: ValueType, value: u64) -> Error {
+    let found = if kind.is_real() { f64::from_bits(value).to_string() } else { (value as i64).to_string() };
+    Error::new(HEADER_BYTES as u64, format!("values of type {}", kind.name()), found)
 }
 
 /// Puts values into pages.
@@ -209,17 +215,20 @@ impl ValueWriter {
 
     /// Appends a value. Every full page is passed to `emit` with the ordinal of its first value.
     ///
-    /// # Panics
-    /// If the value is not one of the type.
-    pub fn push(&mut self, value: u64, mut emit: impl FnMut(u64, &PageBytes)) {
+    /// # Errors
+    /// A value that is not one of the type; nothing is appended.
+    pub fn push(&mut self, value: u64, mut emit: impl FnMut(u64, &PageBytes)) -> Result<()> {
         let kind = self.kind;
-        assert!(kind.holds(value), "{value} is no {}", kind.name());
+        if !kind.holds(value) {
+            return Err(not_of_type(kind, value));
+        }
         self.series.push(value, |waiting| kind.draft(waiting), &mut emit);
         // The capacity for real numbers is fixed, so few need to wait.
         let plain = ROOM_BYTES / kind.bytes();
         if kind.is_real() && self.series.waiting() >= 2 * plain {
             self.series.close_down_to(plain, |waiting| kind.draft(waiting), emit);
         }
+        Ok(())
     }
 
     /// Writes the remaining values.
@@ -296,7 +305,7 @@ mod tests {
             next += ORIGIN.trust(page).unwrap().count() as u64;
             pages.push(Box::new(*page));
         };
-        values.iter().for_each(|&value| writer.push(value, &mut keep));
+        values.iter().for_each(|&value| writer.push(value, &mut keep).unwrap());
         writer.finish(&mut keep);
         assert_eq!(next, 5 + values.len() as u64);
         let mut back = Vec::new();
@@ -372,6 +381,22 @@ mod tests {
         for (least, most, kind) in all {
             assert_eq!(ValueType::of_range(least, most), kind, "{least}..={most}");
             assert!(kind.holds(least as u64) && kind.holds(most as u64));
+        }
+    }
+
+    #[test]
+    fn values_beyond_their_type_are_refused() {
+        for (kind, value, found) in [
+            (ValueType::U8, 256, "256"),
+            (ValueType::I16, (-40_000_i64) as u64, "-40000"),
+            (ValueType::F32, 0.1_f64.to_bits(), "0.1"),
+        ] {
+            let mut writer = ValueWriter::new(ORIGIN, kind, 0);
+            let error = writer.push(value, |_, _| {}).unwrap_err();
+            assert_eq!((error.expected, error.found), (format!("values of type {}", kind.name()), found.to_owned()));
+            let mut pages = 0;
+            writer.finish(|_, _| pages += 1);
+            assert_eq!(pages, 0, "nothing was appended");
         }
     }
 

@@ -270,7 +270,7 @@ fn the_examples_of_values_are_right() {
     for (name, kind, expected) in examples {
         let mut pages = Vec::new();
         let mut writer = values::ValueWriter::new(origin, kind, 0);
-        expected.iter().for_each(|&value| writer.push(value, |_, page| pages.push(*page)));
+        expected.iter().for_each(|&value| writer.push(value, |_, page| pages.push(*page)).unwrap());
         writer.finish(|_, page| pages.push(*page));
         if std::env::var_os("OUTCORE_SHOW_EXAMPLES").is_some() {
             let hex = pages[0][..48]

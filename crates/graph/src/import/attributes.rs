@@ -676,6 +676,6 @@ impl<'a> Output<'a> {
         if self.pushed.is_multiple_of(STEP) {
             self.task.advance(STEP);
         }
-        self.file.put(|writer, emit| writer.push(value, emit))
+        self.file.put_value(value)
     }
 }

@@ -6,6 +6,7 @@
 
 use super::options::Duplicates;
 use super::order::Bucket;
+use super::page_file::wrong_value;
 use super::partition::parts;
 use super::places::PLACE_TYPE;
 use outcore_format::column::ColumnWriter;
@@ -258,7 +259,7 @@ impl<'a> Encoder<'a> {
                     continue;
                 }
             }
-            self.end_entry::<E>();
+            self.end_entry::<E>()?;
             let vertex = self.first_vertex + offset;
             while self.vertex < vertex {
                 self.end_vertex(flush)?;
@@ -283,16 +284,19 @@ impl<'a> Encoder<'a> {
     }
 
     #[inline]
-    fn end_entry<E: Entry>(&mut self) {
+    fn end_entry<E: Entry>(&mut self) -> Result<()> {
         if E::WEIGHTED && self.last.is_some() {
-            let (Some(Writers { weight, beside, .. }), pages) = (&mut self.writers, &mut self.pages) else { return };
+            let (Some(Writers { weight, beside, .. }), pages) = (&mut self.writers, &mut self.pages) else {
+                return Ok(());
+            };
             let columns = [(Target::Weight, weight), (Target::Beside, beside)];
             for ((target, writer), value) in columns.into_iter().zip(self.weight) {
                 if let Some(writer) = writer {
-                    writer.push(value, |first, page| pages.push(target, first, page));
+                    writer.push(value, |first, page| pages.push(target, first, page)).map_err(wrong_value)?;
                 }
             }
         }
+        Ok(())
     }
 
     /// Number of parts of a weight: two if it is complex.
@@ -418,7 +422,7 @@ impl<'a> Encoder<'a> {
         end_vertex: u64,
         flush: &mut impl FnMut(&mut Pages) -> Result<()>,
     ) -> Result<()> {
-        self.end_entry::<E>();
+        self.end_entry::<E>()?;
         while self.vertex < end_vertex {
             self.end_vertex(flush)?;
         }

@@ -1,8 +1,9 @@
 //! A file of the image, and the writer of its format that fills its pages.
 
 use super::job::Job;
+use outcore_format::values::ValueWriter;
 use outcore_format::{ImageFile, Origin, PageBytes};
-use outcore_image::{PageWriter, Result};
+use outcore_image::{Error, PageWriter, Result};
 
 /// Takes a full page, with its key.
 pub(super) type Emit<'a> = &'a mut dyn FnMut(u64, &PageBytes);
@@ -45,4 +46,19 @@ impl<'a, W> PageFile<'a, W> {
         full.into_iter().try_for_each(|(key, page)| file.append(key, &page))?;
         file.finish()
     }
+}
+
+impl PageFile<'_, ValueWriter> {
+    /// Appends a value.
+    #[inline]
+    pub fn put_value(&mut self, value: u64) -> Result<()> {
+        let mut pushed = Ok(());
+        self.put(|writer, emit| pushed = writer.push(value, emit))?;
+        pushed.map_err(wrong_value)
+    }
+}
+
+/// The error for a value that is not one of its column's type, which the import chose: a defect.
+pub(super) fn wrong_value(error: outcore_format::Error) -> Error {
+    Error::Verification { expected: error.expected, found: error.found }
 }

@@ -38,7 +38,7 @@ impl<'a> Sides<'a> {
                 String::from_utf8_lossy(&id[..id.len().min(80)])
             )));
         };
-        self.file.put(|writer, emit| writer.push(side as u64, emit))
+        self.file.put_value(side as u64)
     }
 
     /// Writes the last page; returns the manifest's entries for the attribute.

@@ -338,7 +338,7 @@ pub fn write_values(image: &Path, column: usize, incoming: bool, kind: ValueType
         firsts.push(first);
         bytes.extend_from_slice(page);
     };
-    values.iter().for_each(|&value| writer.push(value, &mut keep));
+    values.iter().for_each(|&value| writer.push(value, &mut keep).unwrap());
     writer.finish(&mut keep);
     std::fs::write(file.path(image), &bytes).unwrap();
     std::fs::write(image.join(file.index_name().unwrap()), index_bytes(&file.origin(IMAGE_ID), &firsts)).unwrap();
