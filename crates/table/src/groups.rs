@@ -32,17 +32,16 @@ impl Table {
     /// No memory, a cancelled run, or ids that cannot be read.
     pub fn largest_groups(&self, column: &Column, k: usize) -> Result<Vec<(Id<String>, u32)>> {
         let counts = self.group_counts(column)?;
-        let mut groups: Vec<(Reverse<u32>, u32)> = (0..)
-            .zip(counts.iter())
-            .filter(|(_, count)| **count > 0)
-            .map(|(vertex, &count)| (Reverse(count), vertex))
-            .collect();
+        let some = || (0..).zip(counts.iter()).filter(|(_, count)| **count > 0);
+        let (image, count) = (self.image(), some().count());
+        let _reservation = image.reserve("the groups of a column", 8 * count as u64)?;
+        let mut groups: Vec<(Reverse<u32>, u32)> = Vec::with_capacity(count);
+        groups.extend(some().map(|(vertex, &count)| (Reverse(count), vertex)));
         // Ids decide among those that are as large as the last.
         groups.sort_unstable();
         let last = groups.get(k.saturating_sub(1)).map(|(size, _)| *size);
         groups.retain(|(size, _)| last.is_none_or(|last| *size <= last));
         // Components are called by their smallest ids.
-        let image = self.image();
         let shown = if let Column::Component(values) = column { shown_members(image, values)? } else { None };
         let name = |vertex: u32| shown.as_ref().map_or(vertex, |shown| !shown[vertex as usize]);
         let ids = ids_of(image, &groups.iter().map(|(_, vertex)| name(*vertex)).collect::<Vec<_>>())?;

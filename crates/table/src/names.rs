@@ -5,7 +5,8 @@
 //! the order of their ids, it is found by the same method, some components at a time.
 //!
 //! *Cost.* 8 bytes per vertex and the text of strings, or a sixteenth of that and up to some dozens of passes over the
-//! ids; for components 4 bytes per vertex more.
+//! ids; for components 4 bytes per vertex more. These are reserved first: all ids are read only if they fit what is
+//! left, so a larger limit never fails where a smaller one is enough.
 
 use crate::ids::{BATCH_IDS, Id, IdBatch, IdLookup, IdStream};
 use crate::table::{Column, Members};
@@ -26,11 +27,14 @@ const GROWTH_FACTOR: u64 = 3;
 const SMALLEST_BYTES: u64 = 128;
 const PURPOSE: &str = "the ids that rows name";
 
-/// Lower bound of the memory for naming vertices, components included.
-pub(crate) fn least_bytes(image: &Image, has_components: bool) -> u64 {
-    let finds_smallest = has_components && image.manifest().order != Order::Input;
-    // Four bytes and a bit.
-    let of_components = if finds_smallest { 4 * image.manifest().vertices + image.manifest().vertices / 8 } else { 0 };
+/// Memory with which vertices can be named, by so many columns of components among others.
+pub(crate) fn least_bytes(image: &Image, components: u64) -> u64 {
+    let vertices = image.manifest().vertices;
+    // The smallest members of each column, and while they are searched a bit per vertex.
+    let of_components = match components {
+        1.. if image.manifest().order != Order::Input => 4 * vertices * components + 8 * vertices.div_ceil(64),
+        _ => 0,
+    };
     IdLookup::bytes(image).min(least_part(image) + IdStream::bytes(image)).saturating_add(of_components)
 }
 
@@ -67,16 +71,19 @@ impl Names {
     /// # Errors
     /// Ids that cannot be read or are damaged; no memory.
     pub fn new(image: &Image, columns: &[(String, Column)], order: Option<Arc<Array<u32>>>) -> Result<Self> {
-        let lookup = lookup(image)?;
         let mut named = Vec::new();
         for (_, column) in columns {
             let smallest = match column {
-                Column::Component(values) if image.manifest().order != Order::Input => {
-                    Some(smallest_members(image, lookup.as_ref(), values)?)
-                }
+                Column::Component(_) if image.manifest().order != Order::Input => Some(room_for_smallest(image)?),
                 _ => None,
             };
             named.push((column.clone(), smallest));
+        }
+        let lookup = lookup(image)?;
+        for (column, smallest) in &mut named {
+            if let (Column::Component(values), Some(smallest)) = (column, smallest) {
+                find_smallest(image, lookup.as_ref(), values, smallest)?;
+            }
         }
         let rows = order.as_ref().map_or(image.manifest().vertices as usize, |order| order.len());
         let spare = match &lookup {
@@ -114,14 +121,15 @@ impl Names {
     fn group(&self, image: &Image, place: usize) -> Result<(Group, usize)> {
         let (budget, least_bytes) = (image.runtime().budget(), least_part(image));
         let mut memory_bytes = (budget.available_bytes().saturating_sub(IdStream::bytes(image)) / 2).max(least_bytes);
+        // Those of one row.
+        let fewest = 2 + self.columns.len() as u64;
         loop {
-            let most =
-                (memory_bytes / (ID_BYTES + GROWTH_FACTOR * mean_bytes(image))).max(2 + self.columns.len() as u64);
+            let most = (memory_bytes / (ID_BYTES + GROWTH_FACTOR * mean_bytes(image))).max(fewest);
             let (vertices, end) = self.wanted(image, place, most as usize)?;
             match Group::new(image, vertices) {
                 Ok(ids) => return Ok((ids, end)),
                 // These ids are longer than the mean.
-                Err(Error::Io(outcore_io::Error::Memory { .. })) if 2 * memory_bytes > least_bytes => memory_bytes /= 2,
+                Err(Error::Io(outcore_io::Error::Memory { .. })) if most > fewest => memory_bytes /= 2,
                 Err(error) => return Err(error),
             }
         }
@@ -256,8 +264,9 @@ pub fn shown_members(image: &Image, components: &Array<u32>) -> Result<Option<Ar
     if image.manifest().order == Order::Input {
         return Ok(None);
     }
-    let lookup = lookup(image)?;
-    smallest_members(image, lookup.as_ref(), components).map(Some)
+    let mut smallest = room_for_smallest(image)?;
+    find_smallest(image, lookup(image)?.as_ref(), components, &mut smallest)?;
+    Ok(Some(smallest))
 }
 
 /// All ids, if they fit the memory.
@@ -269,19 +278,25 @@ fn lookup(image: &Image) -> Result<Option<IdLookup>> {
     }
 }
 
-/// For the smallest vertex of every component, the complement of the member with the smallest id.
+/// The memory of the smallest members of components, before they are known: 0.
+fn room_for_smallest(image: &Image) -> Result<Array<u32>> {
+    const SMALLEST: &str = "the smallest ids of components";
+    let vertices = image.manifest().vertices;
+    image.make_room(SMALLEST, 4 * vertices)?;
+    Ok(Array::zeroed(image.runtime().budget(), SMALLEST, vertices as usize)?)
+}
+
+/// Finds, for the smallest vertex of every component, the complement of the member with the smallest id.
 ///
 /// If vertices are numbered in the order of their ids, that is the smallest vertex itself; otherwise it is searched,
 /// some components at a time if the ids are not in memory.
-fn smallest_members(image: &Image, lookup: Option<&IdLookup>, components: &Array<u32>) -> Result<Array<u32>> {
-    const SMALLEST: &str = "the smallest ids of components";
-    image.make_room(SMALLEST, 4 * image.manifest().vertices)?;
-    let budget = image.runtime().budget();
-    let mut smallest = Array::<u32>::zeroed(budget, SMALLEST, components.len())?;
-    let Some(lookup) = lookup else {
-        members_by_passes(image, components, &mut smallest)?;
-        return Ok(smallest);
-    };
+fn find_smallest(
+    image: &Image,
+    lookup: Option<&IdLookup>,
+    components: &Array<u32>,
+    smallest: &mut Array<u32>,
+) -> Result<()> {
+    let Some(lookup) = lookup else { return members_by_passes(image, components, smallest) };
     for (vertex, &component) in components.iter().enumerate() {
         if vertex % BATCH_IDS == 0 {
             image.runtime().cancel().check()?;
@@ -291,7 +306,7 @@ fn smallest_members(image: &Image, lookup: Option<&IdLookup>, components: &Array
             *best = !(vertex as u32);
         }
     }
-    Ok(smallest)
+    Ok(())
 }
 
 /// Finds the members with the smallest ids by passes over the ids: each handles the next components of more than one
@@ -299,7 +314,9 @@ fn smallest_members(image: &Image, lookup: Option<&IdLookup>, components: &Array
 fn members_by_passes(image: &Image, components: &Array<u32>, smallest: &mut Array<u32>) -> Result<()> {
     let budget = image.runtime().budget();
     // The components of more than one vertex, by their smallest vertices.
-    let mut shared = Members::none_of(budget, "components of several vertices", components.len())?;
+    let purpose = "components of several vertices";
+    image.make_room(purpose, 8 * (components.len() as u64).div_ceil(64))?;
+    let mut shared = Members::none_of(budget, purpose, components.len())?;
     for (vertex, &component) in components.iter().enumerate() {
         if vertex % BATCH_IDS == 0 {
             image.runtime().cancel().check()?;

@@ -84,8 +84,8 @@ impl ColumnKind {
 pub fn reader_bytes(image: &Image, columns: &[ColumnKind]) -> u64 {
     let mut bytes = batch_bytes(image, columns.len()) + IdStream::bytes(image);
     if columns.iter().any(|column| column.names_vertices()) {
-        let has_components = columns.contains(&ColumnKind::Component);
-        bytes = bytes.saturating_add(least_bytes(image, has_components));
+        let components = columns.iter().filter(|column| **column == ColumnKind::Component).count();
+        bytes = bytes.saturating_add(least_bytes(image, components as u64));
     }
     bytes
 }
@@ -285,8 +285,7 @@ impl Table {
     /// # Errors
     /// Ids that cannot be read, or no memory for the ids that columns of vertices need.
     pub fn reader(&self) -> Result<TableReader> {
-        let bytes = batch_bytes(&self.image, self.columns.len());
-        let reservation = self.image.runtime().budget().reserve("a batch of rows", bytes)?;
+        let reservation = self.image.reserve("a batch of rows", batch_bytes(&self.image, self.columns.len()))?;
         let names = match self.order.is_some() || self.columns.iter().any(|(_, column)| column.names_vertices()) {
             true => Some(Names::new(&self.image, &self.columns, self.order.clone())?),
             false => None,

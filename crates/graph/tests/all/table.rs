@@ -11,7 +11,7 @@ use outcore_format::Order;
 use outcore_graph::Graph;
 use outcore_image::Error;
 use outcore_io::Array;
-use outcore_table::{Column, Table};
+use outcore_table::{Column, ColumnKind, Table};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -111,6 +111,52 @@ fn rows_come_under_the_users_ids_again_and_again() {
             assert_eq!(rows.len(), expected.len());
         }
         assert_eq!(graph.runtime().budget().available_bytes(), free, "memory is given back");
+    }
+}
+
+/// Writes the components of pairs of vertices while `left_bytes` of memory are there; whether that was possible.
+fn writes_pairs_within(graph: &Arc<Graph>, left_bytes: u64, output: &Path) -> bool {
+    let budget = graph.runtime().budget();
+    let _others = budget.reserve("others", budget.available_bytes() - left_bytes).unwrap();
+    let is_promised = graph.check_output(output, &[ColumnKind::Component]).is_ok();
+    let outcome =
+        Array::<u32>::zeroed(budget, "test", graph.vertices() as usize).map_err(Error::from).and_then(|mut all| {
+            all.iter_mut().zip(0..).for_each(|(component, vertex)| *component = vertex & !1);
+            graph.table(vec![("component".to_owned(), Column::Component(Arc::new(all)))]).write(output)
+        });
+    match outcome {
+        Ok(()) => true,
+        Err(Error::Io(outcore_io::Error::Memory { .. })) if !is_promised => false,
+        Err(error) => panic!("{left_bytes} bytes, promised to be enough: {error}"),
+    }
+}
+
+#[test]
+fn a_larger_limit_never_fails_where_a_smaller_one_is_enough() {
+    let vertices = 150_000;
+    for (ids, ending) in [(Model::sparse_ids(vertices), "parquet"), (Model::text_ids(vertices), "csv")] {
+        let model = Model::random(3, vertices, vertices, true, true).with_ids(ids).with_order(Order::Degree);
+        let directory = tempfile::tempdir().unwrap();
+        let graph = open(&model.write(directory.path()), 1);
+        let (first, other) = (directory.path().join(format!("a.{ending}")), directory.path().join("b.csv"));
+        let enough_bytes = graph.output_bytes(&[ColumnKind::Component]) + (2 << 20);
+        assert!(writes_pairs_within(&graph, enough_bytes, &first));
+        let (expected, mut enough) = (std::fs::read(&first).unwrap(), 0);
+        let steps = |below_bytes: u64| (0..below_bytes).rev().step_by(192 << 10);
+        for left_bytes in steps(enough_bytes) {
+            let path = if enough == 0 { first.clone() } else { other.with_extension(ending) };
+            if !writes_pairs_within(&graph, left_bytes, &path) {
+                // From here on nothing is enough.
+                assert!(
+                    steps(left_bytes).all(|bytes| !writes_pairs_within(&graph, bytes, &path)),
+                    "below {left_bytes}"
+                );
+                break;
+            }
+            assert!(std::fs::read(&path).unwrap() == expected, "with {left_bytes} bytes");
+            enough += 1;
+        }
+        assert!(enough > 10, "only {enough} limits were enough");
     }
 }
 
