@@ -327,11 +327,12 @@ impl Queue {
 
     /// A page was visited that is not cached, and may be from now on.
     fn cache(&self, page: u32, lists: &DecodedLists, weights: Weights<'_>) {
-        if !lock(&self.pages).cached.visit(page, lists, weights) {
+        if !lock(&self.pages).cached.visit(page) {
             return;
         }
-        let copy = DecodedCache::copy(lists, weights);
-        lock(&self.pages).cached.insert(page, copy);
+        if let Some(copy) = DecodedCache::copy(lists, weights) {
+            lock(&self.pages).cached.insert(page, copy);
+        }
     }
 
     /// The visit of a page begins: what becomes active in it from now on may be too late for that.

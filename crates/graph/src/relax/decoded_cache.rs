@@ -102,8 +102,7 @@ pub(crate) struct CachedPage {
 }
 
 impl CachedPage {
-    fn new(lists: &Lists, weights: Weights<'_>) -> Self {
-        let form = Form::of(weights);
+    fn new(lists: &Lists, weights: Weights<'_>, form: Form) -> Self {
         let mut words = Vec::with_capacity(lists.count + 1 + form.words() * lists.edges());
         words.extend_from_slice(&lists.ends[..=lists.count]);
         let targets = &lists.neighbours[..lists.edges()];
@@ -119,8 +118,8 @@ impl CachedPage {
         CachedPage { head: PageHead::of(lists), form, words }
     }
 
-    fn bytes(lists: &Lists, weights: Weights<'_>) -> usize {
-        size_of::<Self>() + 4 * (lists.count + 1 + Form::of(weights).words() * lists.edges())
+    fn bytes(lists: &Lists, form: Form) -> usize {
+        size_of::<Self>() + 4 * (lists.count + 1 + form.words() * lists.edges())
     }
 
     /// Index of an entry among the words.
@@ -210,18 +209,21 @@ impl DecodedCache {
         slot.page.clone()
     }
 
-    /// Counts a visit of a page that is not cached; returns whether it is to be.
-    pub fn visit(&mut self, page: u32, lists: &Lists, weights: Weights<'_>) -> bool {
+    /// Counts a visit of a page that is not cached; returns whether it is to be, unless it is too large.
+    pub fn visit(&mut self, page: u32) -> bool {
         let slot = &mut self.pages[page as usize];
         slot.visits = slot.visits.saturating_add(1);
-        slot.page.is_none()
-            && slot.visits >= CACHED_FROM_VISITS
-            && CachedPage::bytes(lists, weights) as u64 <= MAX_CACHED_PAGE_BYTES
+        slot.page.is_none() && slot.visits >= CACHED_FROM_VISITS
     }
 
-    /// Copies a page, to be cached.
-    pub fn copy(lists: &Lists, weights: Weights<'_>) -> (Arc<CachedPage>, u32) {
-        (Arc::new(CachedPage::new(lists, weights)), CachedPage::bytes(lists, weights) as u32)
+    /// Copies a page, to be cached, unless it is too large. Goes over all of its weights: no lock may be held.
+    pub fn copy(lists: &Lists, weights: Weights<'_>) -> Option<(Arc<CachedPage>, u32)> {
+        let is_small = |form| CachedPage::bytes(lists, form) as u64 <= MAX_CACHED_PAGE_BYTES;
+        if !is_small(Form::Absent) {
+            return None;
+        }
+        let form = Form::of(weights);
+        is_small(form).then(|| (Arc::new(CachedPage::new(lists, weights, form)), CachedPage::bytes(lists, form) as u32))
     }
 
     /// Keeps a page, if there is room for it or can be made.
@@ -279,7 +281,7 @@ mod tests {
         let mut sizes = Vec::new();
         for weights in cases.iter().map(|bits| &bits[..]).chain([&[][..]]) {
             let weights = Weights::new(weights, WeightKind::I64);
-            let (copy, bytes) = DecodedCache::copy(&lists, weights);
+            let (copy, bytes) = DecodedCache::copy(&lists, weights).unwrap();
             let decoded = DecodedPage(&lists, weights);
             for i in 0..3 {
                 assert!(copy.edges(i).eq(decoded.edges(i)), "{weights:?}");
@@ -293,23 +295,30 @@ mod tests {
 
     #[test]
     fn pages_are_cached_from_some_visits_on_and_those_in_use_stay() {
-        let size = CachedPage::bytes(&lists(0, 100), Weights::NONE) as u64;
+        let size = CachedPage::bytes(&lists(0, 100), Form::Absent) as u64;
         let mut cached = DecodedCache::new(10, 3 * size + 1);
+        let copy = |first, edges| DecodedCache::copy(&lists(first, edges), Weights::NONE).unwrap();
         for page in 0..3 {
-            let lists = lists(page.into(), 100);
-            let wanted: Vec<bool> = (0..4).map(|_| cached.visit(page, &lists, Weights::NONE)).collect();
+            let wanted: Vec<bool> = (0..4).map(|_| cached.visit(page)).collect();
             assert_eq!(wanted, [false, true, true, true]);
-            cached.insert(page, DecodedCache::copy(&lists, Weights::NONE));
-            assert!(!cached.visit(page, &lists, Weights::NONE), "it is cached already");
+            cached.insert(page, copy(page.into(), 100));
+            assert!(!cached.visit(page), "it is cached already");
         }
         assert!((0..3).all(|page| cached.has(page)) && !cached.has(3));
         assert_eq!(cached.get(0).unwrap().head.first_vertex, 0);
         assert_eq!(cached.get(2).unwrap().edges(0).count(), 100);
-        cached.insert(5, DecodedCache::copy(&lists(5, 100), Weights::NONE));
+        cached.insert(5, copy(5, 100));
         assert_eq!([0, 1, 2, 5].map(|page| cached.has(page)), [true, false, true, true]);
-        assert!(!cached.visit(7, &lists(7, 1 << 20), Weights::NONE), "too large to be cached");
+        assert!(DecodedCache::copy(&lists(7, 1 << 20), Weights::NONE).is_none(), "too large to be cached");
+        // Too large with three words for an entry, but not with two.
+        let edges = 1 << 14;
+        let copied = |bits: u64| {
+            let weights = vec![bits; edges as usize];
+            DecodedCache::copy(&lists(7, edges), Weights::new(&weights, WeightKind::I64)).is_some()
+        };
+        assert_eq!([1, u64::MAX].map(copied), [true, false]);
         // More than there is room for: everything goes, and nothing is cached.
-        cached.insert(8, DecodedCache::copy(&lists(8, 1000), Weights::NONE));
+        cached.insert(8, copy(8, 1000));
         assert!((0..10).all(|page| !cached.has(page)));
         assert_eq!(cached.free_bytes as u64, 3 * size + 1);
     }
