@@ -14,7 +14,7 @@ use outcore_io::{Array, CancelFlag, Progress, Reclaim, Reservation, Runtime, loc
 use outcore_table::{Column, ColumnKind, Id, Table};
 use std::ops::{Deref, Range};
 use std::path::Path;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 
 /// The purpose of the memory of an open graph beside its cache, as the budget names it.
@@ -89,6 +89,8 @@ struct Opened {
     id_cache: Arc<IdCache>,
     /// Number of small steps that had to read since the cache was last filled.
     reading_steps: AtomicU32,
+    /// Whether single vertices were looked at, or an algorithm has filled the cache.
+    has_looked: AtomicBool,
 }
 
 impl std::fmt::Debug for Graph {
@@ -215,8 +217,8 @@ impl Graph {
         let owner: Weak<dyn Reclaim> = Arc::downgrade(&id_cache) as Weak<IdCache>;
         image.runtime().budget().add_reclaim(owner);
         let (decoders, reading_steps) = (Decoders { idle, each_bytes, reservation }, AtomicU32::new(0));
-        let shared = Arc::new(image.for_operation(None));
-        let opened = Opened { image: shared, lists, decoders, guides, id_cache, reading_steps };
+        let (shared, has_looked) = (Arc::new(image.for_operation(None)), AtomicBool::new(false));
+        let opened = Opened { image: shared, lists, decoders, guides, id_cache, reading_steps, has_looked };
         Ok(Graph { image, opened: Arc::new(opened) })
     }
 
@@ -437,10 +439,19 @@ impl Graph {
     /// The machine has less memory than the limit says.
     pub fn fill_cache(&self) -> Result<()> {
         self.opened.reading_steps.store(0, Ordering::Relaxed);
+        self.opened.has_looked.store(true, Ordering::Relaxed);
         let manifest = self.manifest();
         let columns = manifest.values.iter().skip(manifest.first_weight_column()).take(manifest.weight_columns());
         let weights: u64 = columns.map(|column| column.out_pages + column.in_pages).sum();
         self.image.fill_cache(self.all_pages() + weights)
+    }
+
+    /// Fills the cache before the first look at a single vertex, as algorithms do: others will follow.
+    ///
+    /// # Errors
+    /// As with [`Graph::fill_cache`].
+    pub(crate) fn begin_looks(&self) -> Result<()> {
+        if self.opened.has_looked.load(Ordering::Relaxed) { Ok(()) } else { self.fill_cache() }
     }
 
     /// Gives back the page cache, the read buffers, the indexes and what is known of weights, as soon as no operation

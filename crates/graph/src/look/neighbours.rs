@@ -5,7 +5,8 @@
 //! passes over the ids, once to find vertices and once to name their neighbours.
 //!
 //! *Cost.* Cached ids take 8 bytes per vertex, their text beside that, and 4 for their order unless vertices are
-//! numbered in it. Then a look reads the pages of one list.
+//! numbered in it. Then a look reads the pages of one list, or finds them in the page cache, which the first look fills
+//! with free memory.
 
 use crate::engine::graph::{Direction, Edges, Graph};
 use crate::engine::scan::{Frontier, ListPart, scan};
@@ -76,10 +77,8 @@ impl Graph {
     /// or no memory.
     pub fn neighbours(&self, vertex: u32, edges: impl Into<Edges>) -> Result<Vec<Neighbour>> {
         let edges = edges.into();
-        let count = match self.list_facts(edges.direction).max_degree {
-            most if most <= FEW_NEIGHBOURS => most,
-            _ => self.count_in_list(vertex, edges.direction, <[u32]>::len)?,
-        };
+        self.begin_looks()?;
+        let count = self.most_neighbours(vertex, edges.direction)?;
         let _reservation = self.reserve("the neighbours of a vertex", count * NEIGHBOUR_BYTES)?;
         let parts = Mutex::new(Vec::<(u64, Vec<u32>, Vec<Weight>)>::new());
         let frontier = [vertex];
@@ -135,7 +134,16 @@ impl Graph {
         self.count_in_list(from, Direction::Out, |part| times(part, to))
     }
 
+    /// Upper bound of the length of a list: if lists may be long, this one is counted.
+    pub(crate) fn most_neighbours(&self, vertex: u32, direction: Direction) -> Result<u64> {
+        match self.list_facts(direction).max_degree {
+            most if most <= FEW_NEIGHBOURS => Ok(most),
+            _ => self.count_in_list(vertex, direction, <[u32]>::len),
+        }
+    }
+
     fn count_in_list(&self, vertex: u32, direction: Direction, of: impl Fn(&[u32]) -> usize + Sync) -> Result<u64> {
+        self.begin_looks()?;
         let frontier = [vertex];
         let visit = |count: &mut u64, part: ListPart<'_>| *count += of(part.neighbours) as u64;
         let (counts, _) = scan(self, direction, Frontier::List(&frontier), || 0, visit)?;

@@ -20,6 +20,7 @@ mod import_data;
 mod import_faults;
 mod import_notes;
 mod lists;
+mod looks;
 mod misuse;
 mod parsers;
 mod small_steps;
