@@ -11,6 +11,7 @@ use crate::export::edge_stream::Entry;
 use crate::look::attributes::{AttributeIndex, Attributes, Owner, place_indexes};
 use arrow_array::{RecordBatch, RecordBatchOptions};
 use arrow_schema::{Schema, SchemaRef};
+use outcore_format::list::MAX_NEIGHBOURS;
 use outcore_format::{Index, WeightKind};
 use outcore_image::{ColumnStream, Error, ImageFile, Result};
 use outcore_io::Reservation;
@@ -20,8 +21,6 @@ use std::sync::Arc;
 
 /// Memory of an edge while a batch of one list is made, beside its values.
 const EDGE_BYTES: u64 = 256;
-/// How many edges are counted where only some of a list are wanted.
-const LOOKED_AT: u64 = 4096;
 
 /// The attributes of vertices, one vertex at a time.
 pub struct VertexData {
@@ -144,9 +143,14 @@ impl EdgesFrom {
         let range = self.entries_of(&pages);
         let mut attributes = self.attributes.part(graph, &range)?;
         let width = attributes.width() as u64 + 1;
-        // Edges to one other vertex are few, found page by page.
-        let most = if only.is_some() { LOOKED_AT } else { u64::MAX };
-        let bytes = (range.end - range.start).min(most) * (EDGE_BYTES + 16 * width);
+        let edges = match only {
+            None => graph.most_neighbours(vertex, Direction::Out)?,
+            Some(_) if !graph.manifest().parallel_edges => 1,
+            Some(other) => graph.edges_between(vertex, other)?,
+        };
+        // The edges, and the values beside all lists of a page.
+        let page_bytes = 16 * width * (range.end - range.start).min(MAX_NEIGHBOURS as u64);
+        let bytes = edges * (EDGE_BYTES + 16 * width) + page_bytes;
         let reservation = graph.reserve("the edges from a vertex", bytes)?;
         let entries = graph.manifest().out_lists.entries;
         let weights = self.weights.as_ref();
@@ -197,10 +201,10 @@ impl EdgesFrom {
         Ok(page(2 * u64::from(vertex))..page(2 * u64::from(vertex) + 1) + 1)
     }
 
-    /// The entries of some pages, as values are counted.
+    /// The entries of some pages, as values are counted; none where there are no values.
     fn entries_of(&self, pages: &Range<u64>) -> Range<u64> {
         let entries = self.graph.manifest().out_lists.entries;
-        let Some(before) = &self.before else { return 0..entries.min((pages.end - pages.start) << 11) };
+        let Some(before) = &self.before else { return 0..0 };
         let before = |page: u64| if page < before.len() { before.get(page) } else { entries };
         before(pages.start)..before(pages.end)
     }

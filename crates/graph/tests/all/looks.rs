@@ -2,9 +2,10 @@
 
 use crate::common;
 
-use common::{Model, ModelIds, open};
+use common::{Model, ModelIds, open, open_under};
 use outcore_format::Order;
-use outcore_graph::Direction;
+use outcore_graph::{Direction, EdgesFrom};
+use outcore_image::Error;
 
 /// A vertex with edges to all others, which fit few pages, and a path through them.
 fn hub(vertices: u32) -> Model {
@@ -31,4 +32,32 @@ fn the_second_look_reads_nothing() {
         assert_eq!(look(&graph, 778), first, "in the same page");
         assert_eq!(graph.runtime().bytes_read(), bytes, "pages are in the cache");
     }
+}
+
+#[test]
+fn the_edges_of_a_vertex_are_reserved_however_many_a_page_holds() {
+    let directory = tempfile::tempdir().unwrap();
+    let vertices = 60_000;
+    let image = hub(vertices).write(directory.path());
+    // A page that few neighbours could fill is enough for all of them.
+    let graph = open(&image, 1);
+    assert!(graph.pages(Direction::Out) * 2048 < u64::from(vertices), "{} pages", graph.pages(Direction::Out));
+    let edges = EdgesFrom::new(std::sync::Arc::clone(&graph)).unwrap();
+    assert_eq!(edges.of(0).unwrap().num_rows(), vertices as usize - 1);
+    assert_eq!(edges.between(0, 59_999).unwrap().unwrap().num_rows(), 1);
+    assert!(edges.between(59_999, 0).unwrap().is_none());
+
+    let graph = open_under(&image, 1, 32 << 20);
+    let edges = EdgesFrom::new(std::sync::Arc::clone(&graph)).unwrap();
+    let budget = graph.runtime().budget();
+    let _others = budget.reserve("others", budget.available_bytes() - (12 << 20)).unwrap();
+    match edges.of(0) {
+        Err(Error::Io(outcore_io::Error::Memory { purpose, needed_bytes, .. })) => {
+            assert_eq!(purpose, "the edges from a vertex");
+            assert!(needed_bytes > 250 * u64::from(vertices), "{needed_bytes} bytes");
+        }
+        other => panic!("expected a refusal, found {:?}", other.map(|rows| rows.num_rows())),
+    }
+    assert_eq!(edges.of(5).unwrap().num_rows(), 1, "of few edges few are reserved");
+    assert_eq!(edges.between(0, 7).unwrap().unwrap().num_rows(), 1);
 }
