@@ -92,7 +92,8 @@ fuzz:
 	$(STAGE) "fuzzing, kept inputs" cargo test $(RUST_TESTS) --test replay
 	$(STAGE) "fuzzing, new inputs" target/checked/fuzz fresh $(FUZZ_SECONDS)
 
-soak:
+soak: install-checked
+	$(WITH_COMMAND) OUTCORE_SOAK=1 $(STAGE) "advised limits" $(TEST_PYTHON) -m pytest -q -n 2 python/tests/test_advice.py
 	$(STAGE) "soaking" bash xtask/soak.sh
 
 bench: install

@@ -126,13 +126,16 @@ impl Estimate {
     }
 }
 
-/// The least memory limit of the process under which `bytes` more can be reserved.
+/// The least memory limit of the process under which `bytes` more can be reserved, also by a process that holds a
+/// little more at its start.
 pub fn least_limit(graph: &Graph, bytes: u64) -> u64 {
     let budget = graph.runtime().budget();
-    let used = budget.limit_bytes() - budget.available_bytes();
     match bytes.saturating_sub(budget.available_bytes()) {
-        0 => used.saturating_add(bytes),
-        missing => budget.limit_bytes().saturating_add(graph.more_bytes(missing)),
+        0 => budget.limit_for(bytes, budget.available_bytes()),
+        missing => {
+            let more_bytes = graph.more_bytes(missing).saturating_add(budget.margin_bytes());
+            budget.limit_bytes().saturating_add(more_bytes)
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use crate::answer::Answer;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, ValueEnum};
 use outcore::io::{MOST_THREADS, backend, bytes_text, escaped};
-use outcore::{OUTPUT_ENDINGS, Stats, is_standard_output};
+use outcore::{Error, OUTPUT_ENDINGS, Result, Stats, is_standard_output};
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
@@ -40,6 +40,28 @@ pub enum ShowProgress {
     Never,
     /// A JSON object per line, for programs
     Json,
+}
+
+/// Largest number of limits under which a command is planned before one is advised.
+const MOST_PLANS: usize = 8;
+
+impl Limits {
+    /// A refusal of memory with a limit that is enough for the whole command. What needs memory shows one after the
+    /// other: `plan` plans the command under every limit that is advised, until it refuses nothing more.
+    pub fn advise<T>(&self, error: Error, plan: impl Fn(&Limits) -> Result<T>) -> Error {
+        let Error::Io(refused @ outcore::io::Error::Memory { .. }) = error else { return error };
+        let (mut enough_bytes, mut next) = (0, refused.advised_bytes());
+        for _ in 0..MOST_PLANS {
+            let Some(memory) = next.filter(|&bytes| bytes > enough_bytes) else { break };
+            enough_bytes = memory;
+            let limits = Limits { memory: Some(memory), progress: ShowProgress::Never, quiet: true, ..self.clone() };
+            next = match plan(&limits) {
+                Err(Error::Io(again)) => again.advised_bytes(),
+                _ => None,
+            };
+        }
+        refused.advising_at_least(enough_bytes.max(next.unwrap_or(0))).into()
+    }
 }
 
 /// Options of every algorithm.

@@ -11,7 +11,7 @@ use outcore::import::{
     self, Attributes, Condition, Duplicates, Facts, IdKind, ImportOptions, ImportReport, ImportSummary, InputOptions,
     OrderChoice, Part, SelfLoops, TextFacts,
 };
-use outcore::io::{bytes_text, escaped};
+use outcore::io::{bytes_text, escaped, limit_text};
 use outcore::{Choice, Error, Graph, GraphOptions, Result, Runtime};
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -235,8 +235,18 @@ pub fn generate(args: &GenerateArgs) -> Result<()> {
 }
 
 pub fn export(args: &ExportArgs) -> Result<()> {
-    let runtime = runtime(&args.limits, None)?;
-    let graph = Arc::new(Graph::open(&runtime, &args.image, GraphOptions::default())?);
+    export_within_limits(args).map_err(|error| args.limits.advise(error, |limits| open_for_export(args, limits)))
+}
+
+/// Opens a graph for which there is enough memory to export it.
+fn open_for_export(args: &ExportArgs, limits: &Limits) -> Result<Arc<Graph>> {
+    let graph = Graph::open(&runtime(limits, None)?, &args.image, GraphOptions::default())?;
+    outcore::check_export_memory(&graph, &args.output, args.vertex_table.as_deref())?;
+    Ok(Arc::new(graph))
+}
+
+fn export_within_limits(args: &ExportArgs) -> Result<()> {
+    let graph = open_for_export(args, &args.limits)?;
     if let Some(table) = &args.vertex_table {
         outcore::check_vertex_table(&args.output, table)?;
     }
@@ -286,7 +296,7 @@ fn announce(runtime: &Runtime, facts: &Facts, options: &ImportOptions, args: &Im
         say(format_args!("edges            {edges}"))?;
         say(format_args!("temporary space  {}", bytes_text(need.temporary_bytes)))?;
         say(format_args!("image            {}", bytes_text(need.image_bytes)))?;
-        say(format_args!("memory           {} or more", bytes_text(need.memory_bytes)))?;
+        say(format_args!("memory           {} or more", limit_text(need.memory_bytes)))?;
         return facts.notes.iter().try_for_each(|note| say(format_args!("note             {note}")));
     }
     if !args.limits.quiet {

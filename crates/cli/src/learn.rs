@@ -2,13 +2,13 @@
 //! and what it cost.
 
 use crate::answer::{SUCCESS, check_different, say, write_text};
-use crate::common::{Common, OfArray, report};
+use crate::common::{Common, Limits, OfArray, report};
 use crate::options::{allow_unconverged, allows_unconverged, arg_of, values_of};
 use crate::progress::runtime;
 use crate::report::{About, Page, account, failure, not_converged};
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use outcore::io::backend::FileKind;
-use outcore::io::{bytes_text, escaped};
+use outcore::io::{bytes_text, escaped, limit_text};
 use outcore::learn::{Data, Declaration, Plan, STATISTICS};
 use outcore::report::{Given, Planned};
 use outcore::{Fact, OUTPUT_ENDINGS, Result, Runtime, Value, Values, named};
@@ -65,14 +65,25 @@ impl LearnArgs {
 
 /// `outcore run` and a statistic or a model. The exit code is 4 if it did not converge.
 pub fn learn(args: &LearnArgs) -> Result<u8> {
+    run(args).map_err(|error| args.common.limits.advise(error, |limits| plan(args, limits)))
+}
+
+/// A run that nothing refused.
+struct Prepared {
+    runtime: Arc<Runtime>,
+    data: Data,
+    plan: Plan,
+}
+
+/// Refuses what can be refused before the run.
+fn plan(args: &LearnArgs, limits: &Limits) -> Result<Prepared> {
     let LearnArgs { statistic, given, common, .. } = args;
-    let runtime = runtime(&common.limits, None)?;
+    let runtime = runtime(limits, None)?;
     if runtime.backend().named(&common.image).is_some_and(|found| found.kind == FileKind::File) {
         // Decoders allocate on their own.
         outcore::io::give_back_freed_memory();
     }
     let mut data = Data::open(&runtime, &common.image)?;
-    tell_notes(&runtime, common);
     if let Some(columns) = &args.columns {
         data = data.select(columns)?;
     }
@@ -82,7 +93,16 @@ pub fn learn(args: &LearnArgs) -> Result<u8> {
     for (option, file) in args.outputs() {
         plan.check_file(&runtime, file, option == "--output")?;
     }
-    plan.require(&runtime, statistic.name, common.output.as_deref())?;
+    if !common.explain {
+        plan.require(&runtime, statistic.name, common.output.as_deref())?;
+    }
+    Ok(Prepared { runtime, data, plan })
+}
+
+fn run(args: &LearnArgs) -> Result<u8> {
+    let common = &args.common;
+    let Prepared { runtime, data, plan } = plan(args, &common.limits)?;
+    tell_notes(&runtime, common);
     if common.explain {
         explain(args, &runtime, &data, &plan)?;
         return Ok(SUCCESS);
@@ -178,9 +198,12 @@ fn write_array(f: &mut Formatter<'_>, before: &str, numbers: &[f64], shape: &[us
 }
 
 fn explain(args: &LearnArgs, runtime: &Arc<Runtime>, data: &Data, plan: &Plan) -> Result<()> {
-    let (memory_bytes, read_bytes) = (plan.memory_bytes(runtime)?, plan.read_bytes(runtime)?);
+    let (memory_bytes, read_bytes) =
+        (plan.needed_bytes(runtime, args.common.output.as_deref())?, plan.read_bytes(runtime)?);
+    let budget = runtime.budget();
+    let limit = limit_text(budget.limit_for(memory_bytes, budget.available_bytes()));
     say(format_args!("array    {} rows of {} columns", data.rows(), data.names.len()))?;
-    say(format_args!("memory   {} beside the process", bytes_text(memory_bytes)))?;
+    say(format_args!("memory   {limit} ({} beside the process)", bytes_text(memory_bytes)))?;
     if let Some(output) = &args.common.output {
         let (rows, bytes) = (plan.output.rows, bytes_text(plan.output_bytes(runtime, output)?));
         say(format_args!("output   {rows} rows, in {bytes} of memory, to {}", output.display()))?;

@@ -1,13 +1,13 @@
 //! `outcore run`: an algorithm over an image, its answer, and what it cost.
 
 use crate::answer::{SUCCESS, check_different, say};
-use crate::common::{Common, report};
+use crate::common::{Common, Limits, report};
 use crate::learn::learn;
 use crate::options::{AlgorithmArgs, RunArgs, in_shell};
 use crate::progress::runtime;
 use crate::report::{About, Page, account, graph_facts, not_converged};
 use crate::solve::solve;
-use outcore::io::bytes_text;
+use outcore::io::{bytes_text, limit_text};
 use outcore::report::{Given, Planned};
 use outcore::{
     Column, Error, Estimate, Graph, GraphOptions, GraphValues, Result, Say, Stats, Table, Unconverged, Values,
@@ -20,31 +20,48 @@ use std::sync::Arc;
 /// `outcore run`. The exit code is 4 if ranks, or values, did not converge.
 pub fn run(args: &RunArgs) -> Result<u8> {
     match args {
-        RunArgs::Algorithm(args) => run_algorithm(args),
+        RunArgs::Algorithm(args) => {
+            run_algorithm(args).map_err(|error| args.common.limits.advise(error, |limits| plan_algorithm(args, limits)))
+        }
         RunArgs::Solver(args) => solve(args),
         RunArgs::Learn(args) => learn(args),
     }
 }
 
-fn run_algorithm(args: &AlgorithmArgs) -> Result<u8> {
-    let AlgorithmArgs { algorithm, given, allow_unconverged, top, common } = args;
-    let graph = open(common, None)?;
+/// A run that nothing refused, and what it needs.
+struct Prepared {
+    graph: Arc<Graph>,
+    plan: Box<dyn outcore::Plan>,
+    estimate: Estimate,
+}
+
+/// Refuses what can be refused before the run.
+fn plan_algorithm(args: &AlgorithmArgs, limits: &Limits) -> Result<Prepared> {
+    let AlgorithmArgs { algorithm, given, common, .. } = args;
+    let graph = open(common, limits, None)?;
     let values = Values::new(*algorithm, given.clone())?;
     let graph = values.weighing(graph)?;
     let plan = algorithm.plan(&graph, values)?;
-    let shows_report = !common.limits.quiet;
-    let report = algorithm.report_needs.filter(|_| shows_report);
-    let estimate = plan.estimate(&graph);
-    let estimate = match report {
-        Some(needs) => estimate.with_state(&graph, (needs.bytes)(&graph)),
-        None => estimate,
-    };
-    if planned(&graph, common, &estimate)? {
-        return Ok(SUCCESS);
-    }
+    let report = algorithm.report_needs.filter(|_| !common.limits.quiet);
+    let mut estimate = plan.estimate(&graph);
     if let Some(needs) = report {
+        estimate = estimate.with_state(&graph, (needs.bytes)(&graph));
+    }
+    check(&graph, common, &estimate)?;
+    if let Some(needs) = report.filter(|_| !common.explain) {
         graph.make_room(needs.purpose, estimate.state_bytes)?;
     }
+    Ok(Prepared { graph, plan, estimate })
+}
+
+fn run_algorithm(args: &AlgorithmArgs) -> Result<u8> {
+    let AlgorithmArgs { algorithm, given, allow_unconverged, top, common } = args;
+    let Prepared { graph, plan, estimate } = plan_algorithm(args, &common.limits)?;
+    if common.explain {
+        explain(&graph, common, estimate)?;
+        return Ok(SUCCESS);
+    }
+    let shows_report = !common.limits.quiet;
     let options = Given::all(algorithm.options, given);
     let page = Page::begin(common, graph.runtime(), || {
         let (facts, plan) = (graph_facts(&graph), Planned::from(&estimate));
@@ -72,15 +89,14 @@ fn run_algorithm(args: &AlgorithmArgs) -> Result<u8> {
     Ok(SUCCESS)
 }
 
-/// Opens the graph of a run.
-pub fn open(common: &Common, temporary: Option<PathBuf>) -> Result<Arc<Graph>> {
+/// Opens the graph of a run within limits.
+pub fn open(common: &Common, limits: &Limits, temporary: Option<PathBuf>) -> Result<Arc<Graph>> {
     let options = GraphOptions { cache_bytes: common.cache, ..GraphOptions::default() };
-    Ok(Arc::new(Graph::open(&runtime(&common.limits, temporary)?, &common.image, options)?))
+    Ok(Arc::new(Graph::open(&runtime(limits, temporary)?, &common.image, options)?))
 }
 
-/// Refuses what can be refused before the run, and explains what it needs if that is what was asked for: then nothing
-/// is left to do.
-fn planned(graph: &Graph, common: &Common, estimate: &Estimate) -> Result<bool> {
+/// Refuses results for which there is too little memory, and files that cannot be written.
+fn check(graph: &Graph, common: &Common, estimate: &Estimate) -> Result<()> {
     if !common.explain {
         estimate.check_result(graph, common.verify, common.output.is_some())?;
     }
@@ -94,18 +110,18 @@ fn planned(graph: &Graph, common: &Common, estimate: &Estimate) -> Result<bool> 
         return Err(Error::Usage(text.to_owned()));
     }
     let mut small = files.iter().filter(|(option, _)| *option != "--output");
-    small.try_for_each(|(_, file)| outcore::check_file(graph, file))?;
-    if !common.explain {
-        return Ok(false);
-    }
-    let mut needs = estimate.clone();
+    small.try_for_each(|(_, file)| outcore::check_file(graph, file))
+}
+
+/// Says what a run needs.
+fn explain(graph: &Graph, common: &Common, mut needs: Estimate) -> Result<()> {
     if common.output.is_some() {
         needs = needs.with_output(graph);
     }
     if common.verify {
         needs = needs.with_verification(graph);
     }
-    say(format_args!("memory   {} ({} of state)", bytes_text(needs.memory_bytes), bytes_text(needs.state_bytes)))?;
+    say(format_args!("memory   {} ({} of state)", limit_text(needs.memory_bytes), bytes_text(needs.state_bytes)))?;
     if common.output.is_some() {
         let bytes = bytes_text(graph.output_bytes(&needs.columns));
         say(format_args!("output   {bytes} of memory for values, ids and encoding"))?;
@@ -116,8 +132,7 @@ fn planned(graph: &Graph, common: &Common, estimate: &Estimate) -> Result<bool> 
     }
     let (bound, passes) = (needs.bound.words(), (1000.0 * needs.passes).ceil() / 1000.0);
     say(format_args!("passes   {bound} {passes}"))?;
-    say(format_args!("reads    {bound} {}", bytes_text(needs.read_bytes)))?;
-    Ok(true)
+    say(format_args!("reads    {bound} {}", bytes_text(needs.read_bytes)))
 }
 
 /// Shows the greatest values of a column.

@@ -1,13 +1,13 @@
 //! `outcore run` and a solver: a command for each, made of the declarations, what it finds, and what it cost.
 
 use crate::answer::{SUCCESS, check_different, say};
-use crate::common::{Common, report};
+use crate::common::{Common, Limits, report};
 use crate::options::{UNWEIGHTED, allow_unconverged, allows_unconverged, arg_of, in_shell, values_of};
 use crate::report::{About, Page, account, failure, graph_facts, not_converged};
 use crate::run::open;
 use clap::builder::ValueParser;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
-use outcore::io::{bytes_text, folder};
+use outcore::io::{bytes_text, folder, limit_text};
 use outcore::linalg::{Declaration, Found, Given, Needs, SOLVERS, SolverPlan, Traffic};
 use outcore::report::{self, Planned};
 use outcore::{
@@ -106,8 +106,25 @@ impl SolverArgs {
 
 /// `outcore run` and a solver. The exit code is 4 if values did not converge.
 pub fn solve(args: &SolverArgs) -> Result<u8> {
+    let common = &args.common;
+    let solved = plan(args, &common.limits).and_then(|Prepared { matrix, plan, needs }| match common.explain {
+        true => explain(args, &matrix, &needs).map(|()| SUCCESS),
+        false => run(args, &matrix, &*plan, &needs),
+    });
+    solved.map_err(|error| common.limits.advise(error, |limits| plan(args, limits)))
+}
+
+/// A run that nothing refused, and what it needs.
+struct Prepared {
+    matrix: SparseMatrix,
+    plan: Box<dyn SolverPlan>,
+    needs: Needs,
+}
+
+/// Refuses what can be refused before the run.
+fn plan(args: &SolverArgs, limits: &Limits) -> Result<Prepared> {
     let SolverArgs { solver, given, inputs, unweighted, common, .. } = args;
-    let graph = open(common, args.temporary.clone())?;
+    let graph = open(common, limits, args.temporary.clone())?;
     let has_values = graph.manifest().weights().is_some() && !unweighted;
     let matrix = SparseMatrix::new(graph, has_values)?;
     let values = Values::new(*solver, given.clone())?;
@@ -115,15 +132,12 @@ pub fn solve(args: &SolverArgs) -> Result<u8> {
     let given = Given { values, inputs, output, checkpoint };
     let plan = (solver.plan)(&matrix, given)?;
     let needs = plan.needs(&matrix)?;
-    if common.explain {
-        check_files(args, &matrix, &needs)?;
-        explain(args, &matrix, &needs)?;
-        return Ok(SUCCESS);
+    if !common.explain {
+        let (purpose, bytes) = most_memory(args, &matrix, &needs)?;
+        matrix.graph().make_room(purpose, bytes)?;
     }
-    let (purpose, bytes) = most_memory(args, &matrix, &needs)?;
-    matrix.graph().make_room(purpose, bytes)?;
     check_files(args, &matrix, &needs)?;
-    run(args, &matrix, &*plan, &needs)
+    Ok(Prepared { matrix, plan, needs })
 }
 
 /// Runs a solver, and says and writes what it found.
@@ -262,7 +276,7 @@ fn explain(args: &SolverArgs, matrix: &SparseMatrix, needs: &Needs) -> Result<()
              temporary files in {folder} and read again"
         ));
     }
-    let (all, least) = (bytes_text(least_limit(graph, least_bytes)), bytes_text(needs.least_bytes));
+    let (all, least) = (limit_text(least_limit(graph, least_bytes)), bytes_text(needs.least_bytes));
     say(format_args!("memory   {all} ({least} for the run)"))?;
     lines.iter().try_for_each(say)
 }

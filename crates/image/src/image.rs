@@ -447,7 +447,9 @@ impl Image {
             if let outcore_io::Error::Memory { needed_bytes, available_bytes, limit_bytes, advised_bytes, .. } =
                 &mut error
             {
-                let enough_bytes = limit_bytes.saturating_add(self.more_bytes(*needed_bytes - *available_bytes));
+                let more_bytes = self.more_bytes(*needed_bytes - *available_bytes);
+                let enough_bytes =
+                    limit_bytes.saturating_add(more_bytes).saturating_add(self.runtime.budget().margin_bytes());
                 *advised_bytes = LEAST_ADVICE_BYTES.max(enough_bytes);
             }
             error

@@ -172,11 +172,15 @@ impl Budget {
         }
     }
 
-    /// The limit that leaves `needed_bytes`, where this one leaves `available_bytes`. It has a margin for a process
-    /// that holds a little more at its start, as the next one may.
+    /// The limit that leaves `needed_bytes`, where this one leaves `available_bytes`, with [`Budget::margin_bytes`].
     pub fn limit_for(&self, needed_bytes: u64, available_bytes: u64) -> u64 {
         let used_bytes = self.limit_bytes().saturating_sub(available_bytes);
-        used_bytes.saturating_add(needed_bytes).saturating_add(process_margin_bytes(self.ledger.process_bytes))
+        used_bytes.saturating_add(needed_bytes).saturating_add(self.margin_bytes())
+    }
+
+    /// The margin of a limit that is advised: the next process may hold a little more at its start.
+    pub fn margin_bytes(&self) -> u64 {
+        process_margin_bytes(self.ledger.process_bytes)
     }
 
     /// Reserved bytes, page caches and unused [`Reclaim`] memory excluded.

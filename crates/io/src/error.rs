@@ -142,6 +142,11 @@ impl Error {
         self
     }
 
+    /// The limit that a refusal of memory advises.
+    pub fn advised_bytes(&self) -> Option<u64> {
+        if let Error::Memory { advised_bytes, .. } = self { Some(*advised_bytes) } else { None }
+    }
+
     /// A copy of the error, if it is a refusal of memory.
     pub fn refused_again(&self) -> Option<Self> {
         let Error::Memory { purpose, needed_bytes, available_bytes, limit_bytes, advised_bytes, holders } = self else {
@@ -192,7 +197,7 @@ impl std::fmt::Display for Text<'_> {
                 bytes_text(*available_bytes),
                 bytes_text(*limit_bytes),
                 holders_text(holders),
-                rounded_text(*advised_bytes, f64::ceil),
+                limit_text(*advised_bytes),
             ),
             Error::OtherProcess { name, opened_by } => write!(
                 f,
@@ -241,6 +246,11 @@ fn holders_text(holders: &[Holder]) -> String {
 /// A number of bytes in text: `512 MiB`, `1.5 GiB`, `17 bytes`.
 pub fn bytes_text(bytes: u64) -> String {
     rounded_text(bytes, f64::round)
+}
+
+/// A limit in a unit that people read, rounded up: it is enough if `bytes` are.
+pub fn limit_text(bytes: u64) -> String {
+    rounded_text(bytes, f64::ceil)
 }
 
 fn rounded_text(bytes: u64, round: impl Fn(f64) -> f64) -> String {

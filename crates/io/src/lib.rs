@@ -36,7 +36,7 @@ pub use budget::{Budget, LEAST_ADVICE_BYTES, Reclaim, Reservation};
 pub use buffer::{Array, AtomicF32, AtomicF64};
 pub use cache::{PageCache, PageKey, Pinned};
 pub use directory::{DataFile, Directory, folder};
-pub use error::{Error, Fuse, Holder, Result, bytes_text, parse_bytes};
+pub use error::{Error, Fuse, Holder, Result, bytes_text, limit_text, parse_bytes};
 pub use escape::escaped;
 pub use lock::{into_inner, lock};
 pub use pipe::PipeReader;

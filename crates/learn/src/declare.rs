@@ -175,12 +175,14 @@ impl Plan {
         self.output.check(runtime, file)
     }
 
-    /// The memory of the phase that needs most, the result included.
+    /// The memory of the phase that needs most, the result and writing it to a file included.
     ///
     /// # Errors
-    /// A pass that cannot be planned.
-    pub fn memory_bytes(&self, runtime: &Arc<Runtime>) -> Result<u64> {
-        Ok(most_bytes(runtime, &self.phases)?.max(self.result_bytes))
+    /// A pass that cannot be planned; a name whose ending says no format.
+    pub fn needed_bytes(&self, runtime: &Arc<Runtime>, output: Option<&Path>) -> Result<u64> {
+        let output_bytes = output.map_or(Ok(0), |file| self.output_bytes(runtime, file))?;
+        let written_bytes = self.result_bytes.saturating_add(output_bytes.max(BUFFER_BYTES as u64));
+        Ok(most_bytes(runtime, &self.phases)?.max(written_bytes))
     }
 
     /// The bytes that the phase reads that reads most.
@@ -197,10 +199,8 @@ impl Plan {
     /// # Errors
     /// Too little memory; a name whose ending says no format.
     pub fn require(&self, runtime: &Arc<Runtime>, name: &str, output: Option<&Path>) -> Result<()> {
-        let output_bytes = output.map_or(Ok(0), |file| self.output_bytes(runtime, file))?;
-        let written_bytes = self.result_bytes.saturating_add(output_bytes.max(BUFFER_BYTES as u64));
         let (phase_bytes, less) = most_of(runtime, &self.phases)?;
-        let needed_bytes = phase_bytes.max(self.result_bytes).max(written_bytes);
+        let needed_bytes = self.needed_bytes(runtime, output)?;
         let less = if needed_bytes == phase_bytes { &less } else { "" };
         Ok(runtime.budget().require(&format!("{name}{less}"), needed_bytes)?)
     }

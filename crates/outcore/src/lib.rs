@@ -35,8 +35,8 @@
 pub use outcore_format::{Order, WeightKind};
 pub use outcore_graph::{
     CheckReport, Direction, EXPORT_ENDINGS, EdgeBatches, EdgeData, Edges, EdgesFrom, ExportReport, Graph, GraphInfo,
-    PAGE_BYTES, VERTEX_ENDINGS, VertexBatches, VertexData, check, check_vertex_table, export, export_vertices,
-    first_edges, generate, import,
+    PAGE_BYTES, VERTEX_ENDINGS, VertexBatches, VertexData, check, check_export_memory, check_vertex_table, export,
+    export_vertices, first_edges, generate, import,
 };
 pub use outcore_image::{
     AtomicFile, Error, Image, ImageFile, ImageOptions as GraphOptions, MANIFEST, Outcome, Result, check_file,
@@ -103,7 +103,7 @@ pub mod io {
         Array, AtomicF32, AtomicF64, Backend, Budget, CancelFlag, Error, Fuse, Holder, MOST_SAMPLES, MOST_THREADS,
         Reservation, Result, Sample, Sampler, Task, Turn, Watch, backend,
         buffer::{Plain, Raw, Shared},
-        bytes_text, escaped, folder, give_back_freed_memory, into_inner, limit_arenas, lock, parse_bytes,
+        bytes_text, escaped, folder, give_back_freed_memory, into_inner, limit_arenas, limit_text, lock, parse_bytes,
         peak_memory_bytes,
     };
 }

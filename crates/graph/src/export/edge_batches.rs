@@ -8,7 +8,7 @@ use crate::engine::graph::Graph;
 use crate::engine::vertex_set::Bitmap;
 use crate::engine::weights::Weight;
 use crate::export::edge_stream::{Entry, EntryPages, edge_stream_bytes, stands_for_edge};
-use crate::look::attributes::{Attributes, Owner, attribute_bytes};
+use crate::look::attributes::{Attributes, Owner, attribute_bytes, attribute_width};
 use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use outcore_image::{Error, Result};
@@ -46,6 +46,13 @@ impl EdgeData {
     pub fn all(graph: &Graph) -> Self {
         EdgeData { weights: graph.manifest().weights().is_some(), attributes: true }
     }
+}
+
+/// Number of rows of a batch with so many columns of values, and its memory.
+fn batch_of(width: usize) -> (usize, u64) {
+    // Values wait as entries do, and leave as those.
+    let rows = (BATCH_IDS / (1 + width)).max(LEAST_ROWS);
+    (rows, BATCH_BYTES + (24 * rows * width) as u64)
 }
 
 /// The edges of a graph, batch by batch, with attributes under their names, `edge.` before those that a column of the
@@ -94,15 +101,11 @@ impl<G: Deref<Target = Graph>> EdgeBatches<G> {
                         the graph to .mtx";
             return Err(Error::Usage(text.into()));
         }
-        let stream_bytes = IdLookup::bytes(&graph) + IdStream::bytes(&graph) + edge_stream_bytes(&graph);
         let has_attributes = data.attributes && !graph.manifest().attributes.is_empty();
-        let attribute_bytes = if has_attributes { attribute_bytes(&graph, Owner::Edges) } else { 0 };
-        graph.make_room("reading edges", stream_bytes + attribute_bytes + BATCH_BYTES + more_bytes)?;
+        graph.make_room("reading edges", Self::bytes(&graph, data).saturating_add(more_bytes))?;
         let attributes = has_attributes.then(|| Attributes::new(&graph, Owner::Edges)).transpose()?;
         let width = attributes.as_ref().map_or(0, Attributes::width);
-        // Values wait as entries do, and leave as those.
-        let rows = (BATCH_IDS / (1 + width)).max(LEAST_ROWS);
-        let batch_bytes = BATCH_BYTES + (24 * rows * width) as u64;
+        let (rows, batch_bytes) = batch_of(width);
         let reservation = graph.runtime().budget().reserve("a batch of edges", batch_bytes)?;
         let (lookup, pages) = (IdLookup::new(&graph)?, EntryPages::new(&graph, weights)?);
         let schema = schema(&graph, weights, attributes.iter().flat_map(Attributes::fields));
@@ -125,6 +128,15 @@ impl<G: Deref<Target = Graph>> EdgeBatches<G> {
             fuse: Fuse::default(),
             _reservation: reservation,
         })
+    }
+
+    /// The memory that all of this takes.
+    pub(crate) fn bytes(graph: &Graph, data: EdgeData) -> u64 {
+        let has_attributes = data.attributes && !graph.manifest().attributes.is_empty();
+        let stream_bytes = IdLookup::bytes(graph) + IdStream::bytes(graph) + edge_stream_bytes(graph);
+        let width = if has_attributes { attribute_width(graph, Owner::Edges) } else { 0 };
+        let attribute_bytes = if has_attributes { attribute_bytes(graph, Owner::Edges) } else { 0 };
+        stream_bytes.saturating_add(attribute_bytes).saturating_add(batch_of(width).1)
     }
 
     /// Only the edges between vertices of a set.

@@ -29,7 +29,7 @@ use crate::export::edge_batches::{EdgeBatches, EdgeData, weight_column};
 use crate::export::edge_stream::for_each_entry;
 use crate::export::job::{Degrees, ExportReport, Job, beside, push_weight};
 use crate::export::records::Form;
-use crate::export::table::{Cells, write_parquet};
+use crate::export::table::{Cells, vertex_table_bytes, write_parquet};
 use outcore_format::IdColumn;
 use outcore_image::{Error, Result, is_standard_output};
 use outcore_io::Unit;
@@ -63,6 +63,7 @@ pub fn export(graph: &Graph, output: impl AsRef<Path>) -> Result<ExportReport> {
         return Err(job.refuse("it has no complex numbers, but the graph does", ".mtx"));
     }
     job.check_beside()?;
+    graph.make_room("exporting", job.bytes())?;
     match (ending, compression) {
         ("txt" | "edges", _) => job.edge_list(&Text { separator: b'\t', names: false, weights: None }),
         ("tsv", _) => job.edge_list(&Text { separator: b'\t', names: true, weights: None }),
@@ -79,6 +80,26 @@ pub fn export(graph: &Graph, output: impl AsRef<Path>) -> Result<ExportReport> {
             output.display()
         ))),
     }
+}
+
+/// Refuses an export, and that of a table of vertices beside it, for which there is too little memory, before anything
+/// is read: so the limit that the refusal advises is enough for both.
+///
+/// # Errors
+/// Too little memory.
+pub fn check_export_memory(graph: &Graph, output: &Path, vertex_table: Option<&Path>) -> Result<()> {
+    let compression_of = |path: &Path| {
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_ascii_lowercase();
+        let (compression, bare) = Compression::of(&name);
+        (compression, bare.rsplit_once('.').map_or(String::new(), |(_, ending)| ending.to_owned()))
+    };
+    let (compression, ending) = compression_of(output);
+    let job = Job { graph, output, compression, ending: &ending };
+    let vertices_bytes = vertex_table.map_or(0, |table| {
+        let (compression, ending) = compression_of(table);
+        vertex_table_bytes(graph, compression, &ending)
+    });
+    graph.make_room("exporting", job.bytes().max(vertices_bytes))
 }
 
 /// Layout of a list of edges.

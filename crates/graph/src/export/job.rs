@@ -3,10 +3,10 @@
 
 use crate::engine::graph::Graph;
 use crate::engine::weights::Weight;
-use crate::export::edge_batches::weight_column;
+use crate::export::edge_batches::{EdgeBatches, EdgeData, weight_column};
 use crate::export::edge_stream::{Entry, edge_stream_bytes, for_each_edge};
-use crate::export::table::INTERACTION;
-use outcore_image::{AtomicFile, ColumnStream, Error, Result, is_standard_output};
+use crate::export::table::{INTERACTION, parquet_file_bytes, text_file_bytes};
+use outcore_image::{AtomicFile, BUFFER_BYTES, ColumnStream, Error, Result, STREAM_BYTES, is_standard_output};
 use outcore_ingest::{OwnComment, is_whole};
 use outcore_io::{Unit, folder};
 use outcore_table::{BATCH_IDS, Compression, Id, IdLookup, IdStream, TextFile, push_quoted, string_ids};
@@ -79,9 +79,28 @@ impl Job<'_> {
         OwnComment { directed: self.graph.is_directed(), string_ids: string_ids(self.graph), parallel, weight }
     }
 
+    /// Memory of the export: the ids, the files, and what reads vertices or edges, with attributes where they are
+    /// written.
+    pub(crate) fn bytes(&self) -> u64 {
+        let graph = self.graph;
+        let has_attributes = matches!(self.ending, "csv" | "tsv" | "sif" | "parquet");
+        let batches_bytes = if has_attributes && !graph.manifest().attributes.is_empty() || self.ending == "parquet" {
+            EdgeBatches::<&Graph>::bytes(graph, EdgeData::all(graph))
+        } else {
+            0
+        };
+        if self.ending == "parquet" {
+            return batches_bytes.saturating_add(parquet_file_bytes() + BUFFER_BYTES as u64);
+        }
+        // While vertices are read, their degrees are, and a file beside the output is written.
+        let vertices_bytes = IdStream::bytes(graph) + 2 * STREAM_BYTES + BUFFER_BYTES as u64;
+        let edges_bytes = edge_stream_bytes(graph).saturating_add(batches_bytes) + BUFFER_BYTES as u64;
+        IdLookup::bytes(graph)
+            .saturating_add(text_file_bytes(self.compression))
+            .saturating_add(vertices_bytes.max(edges_bytes))
+    }
+
     pub(crate) fn lookup(&self) -> Result<IdLookup> {
-        let bytes = IdLookup::bytes(self.graph) + IdStream::bytes(self.graph) + edge_stream_bytes(self.graph);
-        self.graph.make_room("exporting", bytes)?;
         IdLookup::new(self.graph)
     }
 

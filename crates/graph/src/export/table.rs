@@ -6,9 +6,11 @@ use crate::export::vertex_batches::VertexBatches;
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, RecordBatch, RecordBatchReader};
 use arrow_schema::SchemaRef;
-use outcore_image::{AtomicFile, Error, Result};
+use outcore_image::{AtomicFile, BUFFER_BYTES, Error, Result};
 use outcore_ingest::is_whole;
-use outcore_table::{Compression, ENCODER_BYTES, TextFile, finish, parquet_writer, push_quoted, push_value, refuse};
+use outcore_table::{
+    Compression, ENCODER_BYTES, FILE_BYTES, TextFile, finish, parquet_writer, push_quoted, push_value, refuse,
+};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
@@ -153,6 +155,22 @@ pub fn export_vertices(graph: &Arc<Graph>, output: impl AsRef<Path>) -> Result<u
         None => drop(write_parquet(graph, output, batches.schema(), || batches.next_batch())?),
     }
     Ok(graph.vertices())
+}
+
+/// Memory of a Parquet file while it is written.
+pub(crate) fn parquet_file_bytes() -> u64 {
+    ENCODER_BYTES + BUFFER_BYTES as u64
+}
+
+/// Memory of a text file while it is written.
+pub(crate) fn text_file_bytes(compression: Compression) -> u64 {
+    if compression == Compression::None { BUFFER_BYTES as u64 } else { FILE_BYTES }
+}
+
+/// Memory of a table of vertices with this ending while it is written.
+pub(crate) fn vertex_table_bytes(graph: &Graph, compression: Compression, ending: &str) -> u64 {
+    let file_bytes = if ending == "parquet" { parquet_file_bytes() } else { text_file_bytes(compression) };
+    VertexBatches::bytes(graph).saturating_add(file_bytes)
 }
 
 /// Writes batches as a Parquet file; returns the number of their rows.

@@ -37,7 +37,7 @@ impl VertexBatches {
     /// # Errors
     /// No memory; strings of attributes that cannot be read or are damaged.
     pub fn new(graph: Arc<Graph>, wanted: Option<Arc<Bitmap>>) -> Result<Self> {
-        graph.make_room("reading vertices", IdStream::bytes(&graph) + attribute_bytes(&graph, Owner::Vertices))?;
+        graph.make_room("reading vertices", Self::bytes(&graph))?;
         let (ids, attributes) = (IdStream::new(&graph)?, Attributes::new(&graph, Owner::Vertices)?);
         let id = Field::new("vertex", id_type(&graph), false);
         // The column of ids has that name.
@@ -46,6 +46,11 @@ impl VertexBatches {
         let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
         let words = vec![Vec::new(); attributes.width()];
         Ok(VertexBatches { graph, ids, attributes, schema, wanted, words, fuse: Fuse::default() })
+    }
+
+    /// The memory that this takes.
+    pub(crate) fn bytes(graph: &Graph) -> u64 {
+        IdStream::bytes(graph).saturating_add(attribute_bytes(graph, Owner::Vertices))
     }
 
     /// The next vertices; none behind the last.

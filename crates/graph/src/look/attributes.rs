@@ -99,6 +99,11 @@ pub(crate) fn attribute_bytes(graph: &Graph, owner: Owner) -> u64 {
     owner.attributes(graph).iter().map(bytes).sum()
 }
 
+/// Number of columns of values of all attributes.
+pub(crate) fn attribute_width(graph: &Graph, owner: Owner) -> usize {
+    owner.attributes(graph).iter().map(|attribute| 1 + usize::from(attribute.missing.is_some())).sum()
+}
+
 fn strings_bytes(strings: &Strings) -> u64 {
     strings.text_bytes.saturating_add(strings.count.saturating_mul(32))
 }

@@ -1,0 +1,200 @@
+"""Limits that Outcore advises are enough, at once: commands of all kinds, drawn, within what `--explain` and refusals say.
+
+With OUTCORE_SOAK set there are 200 of them, otherwise 30."""
+
+import gzip
+import json
+import os
+import random
+import re
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+
+import outcore as oc
+
+OUTCORE = os.environ.get("OUTCORE") or shutil.which("outcore")
+pytestmark = pytest.mark.skipif(OUTCORE is None, reason="no outcore command: set OUTCORE")
+COMMANDS = 200 if os.environ.get("OUTCORE_SOAK") else 30
+# Commands of a test, which is one of several that run side by side.
+PART = 10
+UNITS = {"KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
+
+
+def outcore(command, limit=None):
+    limits = ["--memory", limit] if limit else []
+    return subprocess.run([OUTCORE, *command, *limits, "--progress", "json"], capture_output=True, text=True)
+
+
+def refusal(done):
+    """The limit that a refusal advises, or nothing where memory was not refused."""
+    advised = re.search(r"raise the limit to at least ([\d.]+) ([KMG]iB)", done.stderr)
+    return advised and advised[1] + advised[2]
+
+
+def passes(done):
+    """The passes that a command has ended; planning computes with single rows."""
+    lines = (line for line in done.stderr.splitlines() if line.startswith("{"))
+    return [event["name"] for event in map(json.loads, lines) if event["event"] == "finish" and event["done"] > 1]
+
+
+@pytest.fixture(scope="module")
+def inputs(tmp_path_factory):
+    """Files of several formats, images of several kinds, and arrays: a few MiB each."""
+    folder = tmp_path_factory.mktemp("inputs")
+    rng = np.random.default_rng(11)
+
+    def pairs(count, size):
+        source, target = (rng.zipf(1.7, count) % size * 7919) % size, rng.integers(0, size, count)
+        return source, target, rng.integers(1, 100, count)
+
+    source, target, weight = pairs(80_000, 30_000)
+    with open(folder / "edges.txt", "w") as file:
+        file.writelines(f"{a} {b}\n" for a, b in zip(source, target))
+    with gzip.open(folder / "edges.tsv.gz", "wt", compresslevel=1) as file:
+        file.writelines(f"{a}\t{b}\t{w}\n" for a, b, w in zip(source, target, weight))
+    with open(folder / "names.csv", "w") as file:
+        file.write("from,to,amount,kind\n")
+        file.writelines(f"user-{a},user-{b},{w / 8},{'abc'[w % 3]}\n" for a, b, w in zip(source, target, weight))
+    oc.import_graph((source, target, weight), folder / "directed.oc", directed=True, order="degree")
+    oc.import_graph((source, target, weight), folder / "undirected.oc", directed=False, order="degree")
+    names = tuple([f"account-{vertex:012}" for vertex in ends] for ends in (source, target))
+    oc.import_graph(names, folder / "names.oc", order="degree")
+    with oc.Graph(folder / "directed.oc") as graph:
+        for ending in ("mtx", "graphml", "jsonl", "parquet"):
+            graph.export(folder / f"edges.{ending}")
+        vertices = graph.number_of_nodes()
+    numbers = rng.normal(size=(60_000, 14)) * rng.uniform(1, 9, 14) + rng.integers(0, 3, (60_000, 1)) * 20
+    np.save(folder / "numbers.npy", numbers)
+    oc.array.persist(folder / "numbers.oc", numbers)
+    np.save(folder / "vectors.npy", rng.normal(size=(vertices, 3)))
+    return folder
+
+
+class Drawn:
+    """Draws commands; each writes what it makes into a folder of its own."""
+
+    def __init__(self, seed, inputs, folder):
+        self.random, self.inputs, self.folder = random.Random(seed), inputs, folder
+
+    def maybe(self, *option, share=0.5):
+        return [str(part) for part in option] if self.random.random() < share else []
+
+    def output(self, *endings):
+        ending = self.random.choice(endings)
+        return self.maybe("--output", self.folder / f"result.{ending}", share=0.7)
+
+    def threads(self):
+        return self.maybe("--threads", self.random.choice([1, 2, 3, 8]), share=0.7)
+
+    def draw(self):
+        kind = self.random.choice([self.imported, self.algorithm, self.algorithm, self.solver, self.statistic, self.exported])
+        return [str(part) for part in kind()]
+
+    def imported(self):
+        made = self.folder / "made.oc"
+        name = self.random.choice(
+            ["edges.txt", "edges.tsv.gz", "names.csv", "edges.mtx", "edges.graphml", "edges.jsonl", "edges.parquet"]
+        )
+        how = self.random.choice([[], ["--directed"], ["--undirected"]]) if name not in ("edges.mtx", "edges.graphml") else []
+        if name == "edges.tsv.gz":
+            how += ["--source", "1", "--target", "2", "--weight", "3"]
+        if name == "names.csv":
+            how += ["--source", "from", "--target", "to"]
+            how += self.maybe("--weight", "amount") + self.maybe("--attributes", "all")
+        how += self.maybe("--order", self.random.choice(["input", "degree", "near"]))
+        how += self.maybe("--duplicates", self.random.choice(["keep", "first"]), share=0.3)
+        return ["import", self.inputs / name, made, "--replace", *how, *self.threads()]
+
+    def algorithm(self):
+        name = self.random.choice(
+            ["pagerank", "components", "bfs", "sssp", "core-number", "label-propagation", "triangles", "lcc", "reciprocity",
+             "degree-centrality", "strong-components", "betweenness", "multi-source-bfs", "scan-statistics"]
+        )  # fmt: skip
+        images = {"reciprocity": ["directed"], "strong-components": ["directed"]}
+        image = self.random.choice(images.get(name, ["directed", "undirected", "names"]))
+        if name == "sssp" and image == "names":
+            image = "directed"
+        vertex = "account-000000007919" if image == "names" else "7919"
+        options = {
+            "bfs": ["--source", vertex], "sssp": ["--source", vertex], "betweenness": ["--k", "2"],
+            "multi-source-bfs": ["--sources", vertex], "pagerank": ["--tol", "1e-4"], "label-propagation": ["--max-iter", "3"],
+        }  # fmt: skip
+        output = ["parquet", "csv", "csv.gz", "jsonl", "jsonl.zst", "arrow"] + ([] if image == "names" else ["npy"])
+        more = self.output(*output) + self.threads() + self.maybe("--verify", share=0.2)
+        return ["run", name, self.inputs / f"{image}.oc", *options.get(name, []), *more]
+
+    def solver(self):
+        k = self.random.choice([2, 4, 6])
+        solver = self.random.choice(
+            [["eigsh", "--k", k, "--tol", "1e-3"], ["svds", "--k", k, "--tol", "1e-3"], ["nmf", "--n-components", k, "--max-iter", 3],
+             ["expm-multiply", "--t", "1e-7", "--by", self.inputs / "vectors.npy"], ["multiply", "--by", self.inputs / "vectors.npy"],
+             ["randomized-svd", "--k", k]]
+        )  # fmt: skip
+        image = "undirected" if solver[0] == "eigsh" else self.random.choice(["directed", "undirected"])
+        more = self.output("parquet", "csv", "npy", "arrow") + self.threads() + self.maybe("--unweighted", share=0.3)
+        if solver[0] in ("svds", "nmf", "randomized-svd"):
+            more += self.maybe("--right", self.folder / "right.npy", share=0.3)
+        if solver[0] not in ("nmf", "multiply"):
+            more += self.maybe("--verify", share=0.2)
+        if solver[0] in ("multiply", "expm-multiply") and "--output" not in more:
+            more += ["--output", self.folder / "product.npy"]
+        return ["run", solver[0], self.inputs / f"{image}.oc", *solver[1:], *more]
+
+    def statistic(self):
+        statistic = self.random.choice(
+            [["describe"], ["pca", "--n-components", self.random.choice([2, 9])], ["kmeans", "--n-clusters", 4, "--max-iter", 3,
+             "--allow-unconverged"], ["cov"], ["svd"], ["gmm", "--n-components", 2, "--max-iter", 2, "--allow-unconverged"]]
+        )  # fmt: skip
+        more = self.output("parquet", "csv", "npy") + self.threads() + self.maybe("--json", self.folder / "facts.json", share=0.3)
+        return ["run", statistic[0], self.inputs / self.random.choice(["numbers.npy", "numbers.oc"]), *statistic[1:], *more]
+
+    def exported(self):
+        ending = self.random.choice(["csv", "txt.gz", "parquet", "jsonl", "graphml", "mtx", "gexf"])
+        return ["export", self.inputs / f"{self.random.choice(['directed', 'undirected', 'names'])}.oc",
+                self.folder / f"edges.{ending}", *self.maybe("--vertex-table", self.folder / "vertices.csv", share=0.3)]  # fmt: skip
+
+
+def explained(command):
+    """The limit that `--explain` advises."""
+    done = outcore([*command, "--explain"])
+    assert done.returncode == 0, (command, done.stderr)
+    advised = re.search(r"^memory +([\d.]+) ([KMG]iB)", done.stdout, re.MULTILINE)
+    return advised[1] + advised[2]
+
+
+def faults(command, small):
+    """What is wrong with the advice that a command is given, as sentences."""
+    text = " ".join(command)
+    if command[0] != "export":
+        limit = explained(command)
+        done = outcore(command, limit)
+        if done.returncode != 0:
+            yield f"{text}: --explain advises {limit}, and then: {done.stderr[-400:]}"
+    done = outcore(command, small)
+    if done.returncode == 0:
+        return
+    limit = refusal(done)
+    if limit is None:
+        yield f"{text} within {small}: {done.stderr[-400:]}"
+        return
+    if passes(done):
+        yield f"{text} within {small} was refused after {passes(done)}: {done.stderr[-400:]}"
+    again = outcore(command, limit)
+    if again.returncode != 0:
+        yield f"{text} within {small}: {limit} were advised, and then: {again.stderr[-400:]}"
+
+
+@pytest.mark.parametrize("part", range(COMMANDS // PART))
+def test_an_advised_limit_is_enough_at_once(part, inputs, tmp_path):
+    wrong = []
+    for number in range(part * PART, (part + 1) * PART):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        drawn = Drawn(number, inputs, folder)
+        command, small = drawn.draw(), drawn.random.choice(["11MiB", "16MiB", "20MiB", "24MiB", "25MiB", "27MiB"])
+        wrong += [f"{number}: {fault}" for fault in faults(command, small)]
+        shutil.rmtree(folder)
+    assert not wrong, "\n\n".join(wrong)
