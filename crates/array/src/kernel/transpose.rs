@@ -75,14 +75,15 @@ trait Squares {
 #[inline(always)]
 fn move_all(mut squares: impl Squares, rows: usize, columns: usize) {
     let (whole_rows, whole_columns) = (rows / SIDE * SIDE, columns / SIDE * SIDE);
-    for column in (0..whole_columns).step_by(SIDE) {
-        for row in (0..whole_rows).step_by(SIDE) {
+    // Squares go along rows, whose bytes lie together: so these are read, or written, once and in order.
+    for row in (0..whole_rows).step_by(SIDE) {
+        for column in (0..whole_columns).step_by(SIDE) {
             squares.square(row, column);
         }
-    }
-    for column in whole_columns..columns {
-        for row in 0..whole_rows {
-            squares.one(row, column);
+        for column in whole_columns..columns {
+            for row in row..row + SIDE {
+                squares.one(row, column);
+            }
         }
     }
     for row in whole_rows..rows {
