@@ -23,6 +23,7 @@ mod sink;
 mod source;
 mod spaced;
 mod table;
+mod turned;
 
 /// Internals for tests; not for users, and changed without notice.
 #[doc(hidden)]

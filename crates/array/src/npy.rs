@@ -1,16 +1,17 @@
 //! Arrays in .npy files, read in place.
 //!
-//! A layout by rows is read on demand and transposed into vectors block by block. A layout by columns is read column by
-//! column, and consists of vectors already.
+//! A layout by rows is read on demand and transposed into vectors block by block; from the second pass on, the page cache
+//! keeps the vectors (`turned.rs`). A layout by columns is read column by column, and consists of vectors already.
 
 use crate::checksum::Checksum;
 use crate::kernel::{self, RowMajor, ValuesMut};
 use crate::plan::BLOCK_ROWS;
 use crate::source::{ColumnsInMemory, Landed, Narrow, RowsInMemory, Source, SourceReader};
 use crate::spaced::is_worth;
+use crate::turned::TurnedPages;
 use outcore_format::ElementType;
 use outcore_image::{Error, Result, SweepStats};
-use outcore_io::{DataFile, Reader, Runtime};
+use outcore_io::{DataFile, Pinned, Reader, Runtime};
 use outcore_matrix::{DenseFile, DenseLayout};
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -30,6 +31,8 @@ pub struct NpySource {
     by_columns: bool,
     shape: Vec<u64>,
     checksum: Option<Checksum>,
+    /// The cache of turned rows, unless others may write to the file.
+    turned: Option<TurnedPages>,
 }
 
 impl NpySource {
@@ -41,10 +44,15 @@ impl NpySource {
         let path = path.as_ref();
         let file = DenseFile::open(runtime, path)?;
         let (layout, is_vector) = (file.layout().clone(), file.is_vector());
-        NpySource::new(&file, layout, is_vector)
+        let source = NpySource::new(&file, layout, is_vector)?;
+        let (rows, columns) = (source.layout.rows, source.layout.columns);
+        let is_turned = !source.by_columns && rows > 0 && columns > 1;
+        let turned = is_turned.then(|| TurnedPages::new(runtime, &source.file, (rows, columns), source.element));
+        Ok(NpySource { turned: turned.transpose()?, ..source })
     }
 
-    /// Opens a part of a file whose elements lie as `layout` says, such as the file of a `numpy.memmap`.
+    /// Opens a part of a file whose elements lie as `layout` says, such as the file of a `numpy.memmap`. Nothing of it
+    /// is cached, for a memory map may be written to.
     ///
     /// # Errors
     /// Errors of the operating system; a file that is too short; other elements.
@@ -78,6 +86,7 @@ impl NpySource {
             element,
             shape,
             checksum: None,
+            turned: None,
         })
     }
 
@@ -85,7 +94,8 @@ impl NpySource {
     /// Passes that read all rows compare it, unless the layout is by columns.
     pub fn with_checksum(self, head: (u32, u64), expected: u32) -> Self {
         let checksum = Some(Checksum::new(head, expected, self.layout.rows));
-        NpySource { checksum, ..self }
+        // Rows that are not read would not be checked.
+        NpySource { checksum, turned: None, ..self }
     }
 
     /// Whether the elements of a column are adjacent; otherwise those of a row are.
@@ -145,6 +155,7 @@ impl Source for NpySource {
             layout: DenseLayout { offset_bytes, columns, ..self.layout.clone() },
             shape: vec![self.shape[0], columns],
             checksum: None,
+            turned: None,
             ..*self
         };
         let run = start..end;
@@ -155,12 +166,18 @@ impl Source for NpySource {
         let ring_bytes = self.ring_bytes(most_rows, depth);
         let reader = Reader::new(runtime, &[Arc::clone(&self.file)], ring_bytes as usize)?;
         let under_way = VecDeque::new();
-        Ok(Box::new(NpyReader { source: self, reader, under_way, begun: (0, 0), columns: Vec::new(), wanted: 0 }))
+        let columns = Vec::new();
+        Ok(Box::new(NpyReader { source: self, reader, under_way, begun: (0, 0), columns, wanted: 0, cache_hits: 0 }))
     }
 
     fn reader_bytes(&self, most_rows: u64, depth: usize) -> u64 {
         let columns = if self.by_columns { self.bytes_of(most_rows) } else { 0 };
-        self.ring_bytes(most_rows, depth) + columns
+        let turned = self.turned.as_ref().map_or(0, |turned| turned.len_bytes(most_rows));
+        self.ring_bytes(most_rows, depth) + columns + turned
+    }
+
+    fn use_cache(&self, most_bytes: u64) -> Result<()> {
+        self.turned.as_ref().map_or(Ok(()), |turned| turned.begin_pass(most_bytes))
     }
 }
 
@@ -174,21 +191,22 @@ impl NpySource {
 struct NpyReader<'a> {
     source: &'a NpySource,
     reader: Reader,
-    /// Rows under way, the oldest first.
-    under_way: VecDeque<Range<u64>>,
+    /// Rows under way, the oldest first, with their pages, if these are in the cache.
+    under_way: VecDeque<(Range<u64>, Vec<Pinned>)>,
     /// Number of ranges that are being read completely, and number of columns of the next one.
     begun: (usize, u64),
     /// The columns of the rows that landed last, in words.
     columns: Vec<u64>,
     wanted: u64,
+    cache_hits: u64,
 }
 
 impl NpyReader<'_> {
     /// Begins to read as many of the pending rows as fit: all columns at once, or column by column.
     fn begin(&mut self) -> Result<()> {
         let (source, size) = (self.source, self.source.element.bytes() as u64);
-        let parts = if source.by_columns { source.layout.columns } else { 1 };
-        while let Some(rows) = self.under_way.get(self.begun.0) {
+        while let Some((rows, pinned)) = self.under_way.get(self.begun.0) {
+            let parts = if source.by_columns { source.layout.columns } else { u64::from(pinned.is_empty()) };
             while self.begun.1 < parts {
                 let (offset, len) = match source.by_columns {
                     true => {
@@ -213,7 +231,10 @@ impl SourceReader for NpyReader<'_> {
     fn push(&mut self, rows: Range<u64>) -> Result<bool> {
         // All pending rows fit the ring, but perhaps not the queue of requests: the rest is read when other rows have
         // landed.
-        self.under_way.push_back(rows);
+        let pinned = self.source.turned.as_ref().map_or(Vec::new(), |turned| turned.pinned(&rows));
+        self.cache_hits += pinned.len() as u64;
+        self.wanted += pinned.len() as u64;
+        self.under_way.push_back((rows, pinned));
         self.begin()?;
         Ok(true)
     }
@@ -222,8 +243,11 @@ impl SourceReader for NpyReader<'_> {
         let source = self.source;
         if !source.by_columns {
             self.begin()?;
-            let rows = self.under_way.pop_front().expect("rows were pushed");
+            let (rows, pinned) = self.under_way.pop_front().expect("rows were pushed");
             self.begun.0 -= 1;
+            if let Some(turned) = source.turned.as_ref().filter(|_| !pinned.is_empty()) {
+                return Ok(Box::new(turned.landed(&rows, pinned)));
+            }
             let (_, len) = source.span(&rows);
             let bytes = match len {
                 0 => &[],
@@ -245,11 +269,16 @@ impl SourceReader for NpyReader<'_> {
             }
             let NpySource { element, is_big_endian, .. } = *source;
             let (columns, row_bytes) = (source.layout.columns as usize, source.layout.row_bytes as usize);
+            let turned = source.turned.as_ref();
+            let layout = (row_bytes, is_big_endian);
+            if let Some(landed) = turned.and_then(|turned| turned.turned(&rows, bytes, layout, &mut self.columns)) {
+                return Ok(Box::new(landed));
+            }
             let (first, is_vector, numbers) = (rows.start, false, bytes);
             let rows = RowsInMemory { first, element, columns, row_bytes, is_big_endian, is_vector, numbers };
             return Ok(Box::new(rows));
         }
-        let rows = self.under_way.front().expect("rows were pushed").clone();
+        let rows = self.under_way.front().expect("rows were pushed").0.clone();
         let (count, size, columns) = (rows.end - rows.start, source.element.bytes(), source.layout.columns as usize);
         let count = count as usize;
         self.columns.resize((count * size * columns).div_ceil(8), 0);
@@ -276,6 +305,7 @@ impl SourceReader for NpyReader<'_> {
             bytes_read: stats.read_bytes,
             pages_read: stats.read_bytes / PAGE_BYTES,
             pages_wanted: std::mem::take(&mut self.wanted),
+            cache_hits: std::mem::take(&mut self.cache_hits),
             ..SweepStats::default()
         }
     }

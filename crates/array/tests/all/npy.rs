@@ -95,6 +95,70 @@ fn files_of_numpy_are_read_in_place() {
     }
 }
 
+/// From the second pass on, turned rows are in the cache: the same bits, fewer reads, and none of a file that changed.
+#[test]
+fn rows_that_were_turned_are_cached() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.npy");
+    let cases = [
+        (ElementType::Float64, (30_000, 9), false),
+        (ElementType::Float64, (2_000, 700), true),
+        (ElementType::Float32, (30_000, 9), false),
+        (ElementType::UInt16, (30_000, 17), true),
+        (ElementType::Bool, (40_000, 3), false),
+    ];
+    for (element, shape, big_endian) in cases {
+        let rows = write(&path, element, shape, false, big_endian);
+        let runtime = runtime_under(2, 160 << 20, None);
+        let x = Array::from_source(Arc::new(NpySource::open(&runtime, &path).unwrap())).unwrap();
+        let rows_from = |start: i64, count: u64| Some(Part::Range { start, step: 1, count });
+        let goals = [(0, shape.0), (7, shape.0 - 9), (0, 5)]
+            .map(|(start, count)| x.slice(&[rows_from(start, count), rows_from(0, shape.1)]).unwrap())
+            .map(Goal::Value);
+        let (row_bytes, mut read) = (shape.1 as usize * element.bytes(), Vec::new());
+        for _ in 0..4 {
+            let computed = compute(&runtime, &goals).unwrap();
+            let parts = [0..shape.0, 7..shape.0 - 2, 0..5].map(|rows| rows.start as usize..rows.end as usize);
+            for (value, part) in computed.values.iter().zip(parts) {
+                let expected = &rows[part.start * row_bytes..part.end * row_bytes];
+                assert!(value.to_vec() == expected, "{element:?} {shape:?}");
+            }
+            read.push(computed.stats.total.bytes_read);
+        }
+        assert!(read[0] >= rows.len() as u64 && read[2] < read[0], "{element:?} {shape:?}: {read:?}");
+        let runtime = runtime_under(1, 160 << 20, None);
+        let x = Array::from_source(Arc::new(NpySource::open(&runtime, &path).unwrap())).unwrap();
+        let value = || compute(&runtime, &[Goal::Value(x.clone())]).unwrap().values[0].to_vec();
+        (0..3).for_each(|_| assert!(value() == rows));
+        let mut bytes = std::fs::read(&path).unwrap();
+        let last = bytes.len() - rows.len();
+        bytes[last..].fill(0);
+        std::fs::write(&path, bytes).unwrap();
+        assert!(value().iter().all(|&byte| byte == 0), "numbers of a file that changed");
+        assert!(value().iter().all(|&byte| byte == 0), "numbers of a file that changed");
+    }
+}
+
+/// A cache that holds a part of the rows: the same sums, fewer reads.
+#[test]
+fn a_part_of_the_rows_is_cached() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.npy");
+    write(&path, ElementType::Float64, (200_000, 9), false, false);
+    let mut found = Vec::new();
+    for bytes in [160 << 20, 26 << 20] {
+        let runtime = runtime_under(2, bytes, None);
+        let x = Array::from_source(Arc::new(NpySource::open(&runtime, &path).unwrap())).unwrap();
+        let goals = [Fold::Sum, Fold::Min].map(|fold| Goal::Value(x.fold(fold, &[0], false).unwrap()));
+        let passes: Vec<_> = (0..4).map(|_| compute(&runtime, &goals).unwrap()).collect();
+        found.extend(passes.iter().map(|pass| pass.values[0].to_vec()));
+        let read: Vec<u64> = passes.iter().map(|pass| pass.stats.total.bytes_read).collect();
+        let least = if bytes > 100 << 20 { 0..=0 } else { 1..=read[0] * 9 / 10 };
+        assert!(read[0] == read[1] && read[2] == read[3] && least.contains(&read[3]), "{bytes}: {read:?}");
+    }
+    assert!(found.iter().all(|sums| *sums == found[0]));
+}
+
 #[test]
 fn files_that_are_too_short_or_not_numbers_are_refused() {
     let folder = tempfile::tempdir().unwrap();

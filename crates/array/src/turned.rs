@@ -1,0 +1,211 @@
+//! Pages of columns of an array that lies by rows in a file, in the page cache of its runtime: rows that were turned
+//! once need neither be read nor turned again.
+//!
+//! *Encoding.* Rows make groups, and a group has a page of every column, as in an image: page `group * columns +
+//! column` begins with the elements of that column in that group, and has no head. Rows that begin or end within a group
+//! have no pages.
+//!
+//! As for an image, the cache keeps the first pages, from the second pass on, and inserts no others. A file that has
+//! changed since it was opened is not cached.
+
+use crate::kernel::{self, RowMajor, ValuesMut};
+use crate::source::Landed;
+use outcore_format::dense::rows_per_page;
+use outcore_format::{ElementType, PAGE_BYTES};
+use outcore_image::Result;
+use outcore_io::{Budget, CacheShare, DataFile, PageCache, PageKey, Pinned, Runtime};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// The share of a file's turned rows in the page cache.
+pub(crate) struct TurnedPages {
+    share: CacheShare,
+    budget: Arc<Budget>,
+    file: Arc<DataFile>,
+    identity: [u64; 5],
+    groups: Groups,
+    /// Whether a pass has begun to read the file.
+    was_read: AtomicBool,
+}
+
+/// The groups of rows.
+#[derive(Clone, Copy)]
+struct Groups {
+    rows: u64,
+    columns: u64,
+    element: ElementType,
+    /// Number of rows of a group.
+    group_rows: u64,
+}
+
+impl Groups {
+    fn pages(self) -> u64 {
+        self.rows.div_ceil(self.group_rows) * self.columns
+    }
+
+    /// The pages of rows, if these are whole groups.
+    fn pages_of(self, rows: &Range<u64>) -> Option<Range<u64>> {
+        let is_end = |row: u64| row.is_multiple_of(self.group_rows) || row == self.rows;
+        let is_whole = rows.start.is_multiple_of(self.group_rows) && is_end(rows.end) && !rows.is_empty();
+        let page = |row: u64| row.div_ceil(self.group_rows) * self.columns;
+        is_whole.then(|| page(rows.start)..page(rows.end))
+    }
+}
+
+impl TurnedPages {
+    /// The share of a file that was just opened.
+    ///
+    /// # Errors
+    /// Errors of the operating system.
+    pub fn new(runtime: &Runtime, file: &Arc<DataFile>, shape: (u64, u64), element: ElementType) -> Result<Self> {
+        let identity = file.identity()?;
+        let mut hasher = DefaultHasher::new();
+        ("rows of an array", identity).hash(&mut hasher);
+        Ok(TurnedPages {
+            share: runtime.cache_share(hasher.finish()),
+            budget: Arc::clone(runtime.budget()),
+            file: Arc::clone(file),
+            identity,
+            groups: Groups { rows: shape.0, columns: shape.1, element, group_rows: rows_per_page(element) as u64 },
+            was_read: AtomicBool::new(false),
+        })
+    }
+
+    /// Begins a pass: from the second one on the cache keeps pages, up to `most_bytes`.
+    ///
+    /// # Errors
+    /// The machine has less memory than the limit says; errors of the operating system.
+    pub fn begin_pass(&self, most_bytes: u64) -> Result<()> {
+        if self.file.identity()? != self.identity {
+            self.share.clear();
+        } else if self.was_read.swap(true, Ordering::Relaxed) {
+            let pages = self.groups.pages();
+            // Room for some more, because pages do not fill sets evenly.
+            let all_bytes = (pages + pages / 8 + 64).saturating_mul(PAGE_BYTES as u64 + 64);
+            self.share.fill(&self.budget, all_bytes.min(most_bytes).min(self.budget.available_bytes()))?;
+        }
+        if let Some(cache) = self.share.cache() {
+            let excess_bytes = cache.memory_bytes().saturating_sub(most_bytes);
+            if excess_bytes > 0 {
+                cache.give_back(excess_bytes);
+            }
+        }
+        Ok(())
+    }
+
+    /// The memory of turned rows that are not in the cache.
+    pub fn len_bytes(&self, most_rows: u64) -> u64 {
+        let Groups { rows, columns, group_rows, .. } = self.groups;
+        most_rows.min(rows).div_ceil(group_rows) * columns * PAGE_BYTES as u64
+    }
+
+    fn key(&self, page: u64) -> PageKey {
+        PageKey { image: self.share.image(), file: 0, page }
+    }
+
+    /// The cache, if it keeps pages of rows: these, and the number of the first pages that it keeps.
+    fn part_of(&self, rows: &Range<u64>) -> Option<(Arc<PageCache>, Range<u64>, u64)> {
+        let pages = self.groups.pages_of(rows)?;
+        let (cache, keep_below) = self.share.part()?;
+        (pages.start < keep_below).then_some((cache, pages, keep_below))
+    }
+
+    /// The pages of rows, if all of them are in the cache; otherwise none.
+    pub fn pinned(&self, rows: &Range<u64>) -> Vec<Pinned> {
+        let all = self.part_of(rows).map(|(cache, pages, _)| pages.map(|page| cache.get(self.key(page))).collect());
+        all.flatten().unwrap_or_default()
+    }
+
+    /// Rows that are pinned.
+    pub fn landed(&self, rows: &Range<u64>, pinned: Vec<Pinned>) -> TurnedRows<'_> {
+        TurnedRows {
+            groups: self.groups,
+            first_group: rows.start / self.groups.group_rows,
+            pages: Pages::Cache(pinned),
+        }
+    }
+
+    /// Turns rows that were read, and inserts their pages into the cache, if it keeps them; otherwise returns `None`.
+    /// `room` is memory for the pages.
+    pub fn turned<'a>(
+        &self,
+        rows: &Range<u64>,
+        bytes: &[u8],
+        (row_stride_bytes, is_big_endian): (usize, bool),
+        room: &'a mut Vec<u64>,
+    ) -> Option<TurnedRows<'a>> {
+        let (cache, pages, keep_below) = self.part_of(rows)?;
+        let Groups { columns, element, group_rows, .. } = self.groups;
+        room.resize((pages.end - pages.start) as usize * PAGE_BYTES / 8, 0);
+        let (all, columns): (&mut [u8], _) = (bytemuck::cast_slice_mut(room), columns as usize);
+        let groups = all.chunks_exact_mut(columns * PAGE_BYTES);
+        for (to, first) in groups.zip((rows.start..rows.end).step_by(group_rows as usize)) {
+            let count = group_rows.min(rows.end - first) as usize;
+            let from = &bytes[(first - rows.start) as usize * row_stride_bytes..];
+            let shape = RowMajor { rows: count, columns, row_stride_bytes, is_big_endian };
+            kernel::transpose(from, shape, ValuesMut::from_bytes(element, to), PAGE_BYTES / element.bytes());
+        }
+        let (bytes, _) = all.as_chunks::<PAGE_BYTES>();
+        for (page, bytes) in pages.zip(bytes).take_while(|&(page, _)| page < keep_below) {
+            cache.insert(self.key(page), bytes);
+        }
+        let first_group = rows.start / group_rows;
+        Some(TurnedRows { groups: self.groups, first_group, pages: Pages::Room(bytes) })
+    }
+}
+
+impl Drop for TurnedPages {
+    fn drop(&mut self) {
+        self.share.clear();
+    }
+}
+
+/// Whole groups of rows, as pages of their columns.
+pub(crate) struct TurnedRows<'a> {
+    groups: Groups,
+    first_group: u64,
+    pages: Pages<'a>,
+}
+
+enum Pages<'a> {
+    Cache(Vec<Pinned>),
+    Room(&'a [[u8; PAGE_BYTES]]),
+}
+
+impl TurnedRows<'_> {
+    /// The elements of a column from a row on, to the end of their page.
+    fn from(&self, column: usize, row: u64) -> &[u8] {
+        let Groups { columns, element, group_rows, .. } = self.groups;
+        let group = row / group_rows;
+        let (place, within) = ((group - self.first_group) * columns, (row - group * group_rows) as usize);
+        let page: &[u8; PAGE_BYTES] = match &self.pages {
+            Pages::Cache(pages) => &pages[place as usize + column],
+            Pages::Room(pages) => &pages[place as usize + column],
+        };
+        &page[within * element.bytes()..group_rows as usize * element.bytes()]
+    }
+}
+
+impl Landed for TurnedRows<'_> {
+    fn vector(&self, column: usize, rows: Range<u64>) -> Option<&[u8]> {
+        let bytes = (rows.end - rows.start) as usize * self.groups.element.bytes();
+        self.from(column, rows.start).get(..bytes)
+    }
+
+    fn copy(&self, first: u64, step: i64, count: usize, to: &mut [u8], stride_bytes: usize) -> Result<()> {
+        let size = self.groups.element.bytes();
+        for column in 0..self.groups.columns as usize {
+            let to = &mut to[column * stride_bytes..][..count * size];
+            let mut done = 0;
+            while done < count {
+                let from = self.from(column, first.wrapping_add_signed(step * done as i64));
+                let some = if step == 1 { (from.len() / size).min(count - done) } else { 1 };
+                to[done * size..(done + some) * size].copy_from_slice(&from[..some * size]);
+                done += some;
+            }
+        }
+        Ok(())
+    }
+}
