@@ -279,9 +279,9 @@ enum Lying<'a> {
 }
 
 impl PagesLanded<'_> {
-    /// The elements of a column from a row on, to the end of their page.
-    fn from(&self, column: usize, row: u64) -> &[u8] {
-        let (group, within) = (row / self.source.page_rows, (row % self.source.page_rows) as usize);
+    /// The elements of a column in a group of rows, from one of its rows on.
+    #[inline]
+    fn from(&self, column: usize, (group, within): (u64, usize)) -> &[u8] {
         let columns = self.source.read_columns();
         let values = match &self.pages {
             Lying::Nowhere => return &[],
@@ -293,14 +293,21 @@ impl PagesLanded<'_> {
         };
         &values[within * self.source.element().bytes()..]
     }
+
+    /// The group of a row, and its place there.
+    #[inline]
+    fn place(&self, row: u64) -> (u64, usize) {
+        let page_rows = self.source.page_rows;
+        let group = row / page_rows;
+        (group, (row - group * page_rows) as usize)
+    }
 }
 
 impl Landed for PagesLanded<'_> {
     fn vector(&self, column: usize, rows: Range<u64>) -> Option<&[u8]> {
-        let page_rows = self.source.page_rows;
-        let is_one_page = rows.start / page_rows == rows.end.saturating_sub(1) / page_rows;
-        let len = (rows.end - rows.start) as usize * self.source.element().bytes();
-        is_one_page.then(|| &self.from(column, rows.start)[..len])
+        let (place, count) = (self.place(rows.start), (rows.end - rows.start) as usize);
+        let is_one_page = place.1 + count <= self.source.page_rows as usize;
+        is_one_page.then(|| &self.from(column, place)[..count * self.source.element().bytes()])
     }
 
     fn copy(&self, first: u64, step: i64, count: usize, to: &mut [u8], stride_bytes: usize) -> Result<()> {
@@ -309,7 +316,7 @@ impl Landed for PagesLanded<'_> {
             let to = &mut to[column * stride_bytes..][..count * size];
             let mut done = 0;
             while done < count {
-                let from = self.from(column, first.wrapping_add_signed(step * done as i64));
+                let from = self.from(column, self.place(first.wrapping_add_signed(step * done as i64)));
                 let some = if step == 1 { (from.len() / size).min(count - done) } else { 1 };
                 to[done * size..(done + some) * size].copy_from_slice(&from[..some * size]);
                 done += some;
