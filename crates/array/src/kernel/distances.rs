@@ -2,7 +2,7 @@
 
 use super::simd::{Loop, widest};
 use super::values::Element;
-use std::ops::{Add, Mul, Sub};
+use std::ops::{Mul, Sub};
 
 /// Rows that are computed together, in registers.
 const ROWS: usize = 16;
@@ -10,10 +10,24 @@ const ROWS: usize = 16;
 const POINTS: usize = 4;
 
 /// Real numbers.
-pub trait Real: Element + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> {}
+pub trait Real: Element + Into<f64> + Sub<Output = Self> + Mul<Output = Self> {
+    /// The nearest number of this type.
+    fn nearest(number: f64) -> Self;
+}
 
-impl Real for f32 {}
-impl Real for f64 {}
+impl Real for f32 {
+    #[inline(always)]
+    fn nearest(number: f64) -> Self {
+        number as f32
+    }
+}
+
+impl Real for f64 {
+    #[inline(always)]
+    fn nearest(number: f64) -> Self {
+        number
+    }
+}
 
 struct Distances<'a, T> {
     columns: &'a [&'a [T]],
@@ -27,19 +41,22 @@ impl<T: Real> Distances<'_, T> {
     #[inline(always)]
     fn square<const R: usize, const P: usize>(&mut self, row: usize, point: usize) {
         let width = self.columns.len();
-        let mut sums = [[T::default(); R]; P];
+        let mut sums = [[0.0; R]; P];
         for (column, values) in self.columns.iter().enumerate() {
             let values: &[T; R] = values[row..row + R].try_into().expect("as many rows");
             for (p, sums) in sums.iter_mut().enumerate() {
                 let coordinate = self.points[(point + p) * width + column];
                 for i in 0..R {
                     let distance = values[i] - coordinate;
-                    sums[i] = sums[i] + distance * distance;
+                    sums[i] += (distance * distance).into();
                 }
             }
         }
         for (p, sums) in sums.iter().enumerate() {
-            self.to[(point + p) * self.stride + row..][..R].copy_from_slice(sums);
+            let to = &mut self.to[(point + p) * self.stride + row..][..R];
+            for i in 0..R {
+                to[i] = T::nearest(sums[i]);
+            }
         }
     }
 
@@ -73,8 +90,8 @@ impl<T: Real> Loop for Distances<'_, T> {
 }
 
 /// Writes the squared distances of rows, given by columns, to points, given one after the other: of each point a vector
-/// that begins `stride` behind the one before. Squares are added up in the order of the columns, and no product and sum
-/// are contracted.
+/// that begins `stride` behind the one before. Squares are of this type, and are added up in float64, in the order of
+/// the columns.
 ///
 /// # Panics
 /// If there is no column, or columns are shorter than the first one.

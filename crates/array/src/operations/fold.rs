@@ -76,6 +76,26 @@ impl FoldAxes {
     }
 }
 
+impl FoldAxes {
+    /// Adds up or multiplies vectors of float32 in float64, and rounds at the end.
+    fn compute_wide(&self, at: VectorPlace<'_>, to: ValuesMut<'_>, registers: &mut [Register]) -> Result<()> {
+        let VectorPlace { block, step, index } = at;
+        let (slot, rest) = register(registers);
+        let (mut own, mut all, mut one) = (index.to_vec(), vec![0.0; block.rows], vec![0.0; block.rows]);
+        ValuesMut::Float64(&mut all).fill(kernel::identity(self.fold, ElementType::Float64));
+        for_each_index(&self.over, |folded| {
+            own.truncate(index.len());
+            own.extend(folded);
+            let value = block.fetch_vector(&step.views[0], &own, slot, rest)?;
+            kernel::cast(value, ValuesMut::Float64(&mut one));
+            kernel::accumulate(self.fold, Values::Float64(&one), ValuesMut::Float64(&mut all));
+            Ok(())
+        })?;
+        kernel::cast(Values::Float64(&all), to);
+        Ok(())
+    }
+}
+
 impl StepOperation for FoldAxes {
     fn visits<'a>(&self, step: &'a Step) -> Visits<'a> {
         vec![(&step.views[0], [&step.shape[..], &self.over].concat())]
@@ -87,6 +107,9 @@ impl StepOperation for FoldAxes {
 
     fn compute(&self, at: VectorPlace<'_>, mut to: ValuesMut<'_>, registers: &mut [Register]) -> Result<()> {
         let VectorPlace { block, step, index } = at;
+        if is_wide(self.fold, step.element) {
+            return self.compute_wide(at, to, registers);
+        }
         let (slot, rest) = register(registers);
         let input = &step.views[0];
         let (mut own, pair) = (index.to_vec(), self.pair(block.plan, input));
@@ -111,6 +134,11 @@ impl StepOperation for FoldAxes {
     }
 }
 
+/// Whether elements are folded in a wider type than theirs: sums and products of float32, in float64.
+fn is_wide(fold: Fold, element: ElementType) -> bool {
+    element == ElementType::Float32 && matches!(fold, Fold::Sum | Fold::Product)
+}
+
 /// The partial result of a fold of all rows: of every vector a value.
 struct Folded {
     fold: Fold,
@@ -120,8 +148,7 @@ struct Folded {
 impl Folded {
     /// The results of no elements. Sums and products of float32 are computed in float64.
     fn new(fold: Fold, element: ElementType, count: usize) -> Self {
-        let is_wide = element == ElementType::Float32 && matches!(fold, Fold::Sum | Fold::Product);
-        let element = if is_wide { ElementType::Float64 } else { element };
+        let element = if is_wide(fold, element) { ElementType::Float64 } else { element };
         Folded { fold, values: vec![kernel::identity(fold, element); count] }
     }
 }
