@@ -89,14 +89,14 @@ fn goals(x: &Array, centres: &Array) -> Result<Vec<Goal>> {
     let columns = x.shape()[1];
     let distances = x.with_axis(1)?.binary(Binary::Subtract, &centres.with_axis(0)?)?;
     let distances = distances.unary(Unary::Square)?.fold(Fold::Sum, &[2], false)?;
-    let labels = distances.arg(false, 1, false)?;
+    let labels = distances.arg(false, Some(1), false)?;
     let ten = (0..10).try_fold(x.clone(), |x, _| x.binary(Binary::Multiply, &number(0.5))?.unary(Unary::Abs))?;
     let results = [
         x.fold(Fold::Sum, &[0], false)?,
         x.fold(Fold::Min, &[0], false)?,
         x.fold(Fold::Max, &[0, 1], false)?,
         x.variance(&[0], 1.0, false)?,
-        x.arg(true, 0, false)?,
+        x.arg(true, Some(0), false)?,
         x.permute(&[1, 0])?.matmul(x)?,
         x.group_fold(Fold::Sum, &labels, centres.shape()[0])?,
         distances.fold(Fold::Min, &[1], false)?.fold(Fold::Sum, &[0], false)?,

@@ -129,7 +129,7 @@ impl GaussianNb {
     /// # Errors
     /// Another number of columns.
     pub fn predict(&self, x: &Array) -> Result<Array> {
-        self.joint_log_likelihood(x)?.arg(true, 1, false)
+        self.joint_log_likelihood(x)?.arg(true, Some(1), false)
     }
 
     /// The probabilities of classes (`n x k`), lazily.
@@ -185,7 +185,7 @@ fn plan(data: &Data, values: Values) -> Result<Plan> {
     let phases = vec![Phase::pass(pass, result_bytes)];
     let (output, fitted) = (rows_shape(data, vec!["class".to_owned()], false), columns.clone());
     let scores = stand_in(&x, CovarianceType::Diagonal, 2)?;
-    let written = if proba { softmax(&scores)? } else { scores.arg(true, 1, false)? };
+    let written = if proba { softmax(&scores)? } else { scores.arg(true, Some(1), false)? };
     let run = move |runtime: &Arc<Runtime>| -> Result<Found> {
         let Labels { classes, numbers, stats } = classes_of(runtime, &y)?;
         let options = GaussianNbOptions { smoothing, ..GaussianNbOptions::default() };

@@ -6,7 +6,7 @@ import numpy as np
 
 from outcore._errors import UsageError
 from outcore.array import _array as core
-from outcore.array import _elementwise, _indexing, _manipulation, _statistics
+from outcore.array import _elementwise, _indexing, _manipulation
 from outcore.array._array import Array, Operand
 
 
@@ -30,23 +30,10 @@ def _arg(is_max: bool, x: Operand, axis: int | None, keepdims: bool) -> Array:
     array = core.as_array(x)
     if array.dtype.kind == "b":
         array = core.made(array._expression.cast("uint8"), array)
-    if axis is not None:
-        place = core.own_axis(axis, array.ndim)
-        return core.made(array._expression.arg(is_max, place, bool(keepdims)), array)
-    if array.size == 0:
+    if array.size == 0 and axis is None:
         raise UsageError("expected elements to compare, found none")
-    shape = array.shape
-    if array.ndim > 1 and array.long_axis == 0:
-        # The best of every row, and the row with the best one: the rows need not be one behind the other in memory.
-        rows = _manipulation.reshape(array, (shape[0], array.size // shape[0]))
-        best = (_statistics.max if is_max else _statistics.min)(rows, axis=1)
-        row = _arg(is_max, best, 0, False)
-        columns = core.made(rows._expression.arg(is_max, 1, False), rows)
-        found = row * rows.shape[1] + _indexing.take(columns, row, axis=0)
-    else:
-        flat = _manipulation.reshape(array, (array.size,))
-        found = core.made(flat._expression.arg(is_max, 0, False), flat)
-    return _manipulation.reshape(found, (1,) * array.ndim) if keepdims else found
+    place = None if axis is None else core.own_axis(axis, array.ndim)
+    return core.made(array._expression.arg(is_max, place, bool(keepdims)), array)
 
 
 def searchsorted(

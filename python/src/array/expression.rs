@@ -204,9 +204,9 @@ impl PyExpression {
         PyExpression::of(py, self.array.variance(&axes, correction, keep))
     }
 
-    fn arg(&self, py: Python<'_>, is_max: bool, axis: i64, keep: bool) -> PyResult<Self> {
-        let axes = self.axes(py, Some(&[axis]))?;
-        PyExpression::of(py, self.array.arg(is_max, axes[0], keep))
+    fn arg(&self, py: Python<'_>, is_max: bool, axis: Option<i64>, keep: bool) -> PyResult<Self> {
+        let axis = axis.map(|axis| Ok::<_, PyErr>(self.axes(py, Some(&[axis]))?[0])).transpose()?;
+        PyExpression::of(py, self.array.arg(is_max, axis, keep))
     }
 
     fn cumulative(&self, py: Python<'_>, name: &str, axis: i64) -> PyResult<Self> {

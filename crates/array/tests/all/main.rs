@@ -1,6 +1,7 @@
 //! Tests of arrays in one program. Those of the memory of the process (`out_of_core.rs`) and of its level of vector
 //! instructions (`levels.rs`) have programs of their own.
 
+mod axes;
 mod distances;
 mod element_folds;
 mod failures;

@@ -193,7 +193,7 @@ impl<'a> Input<'a> {
     fn farthest(&self, centres: Vec<f64>, count: usize) -> Result<Array> {
         let p = self.shift.len();
         let labels =
-            squared_distances(&self.shifted, centres.clone())?.arg(false, 1, true)?.cast(ElementType::Float64)?;
+            squared_distances(&self.shifted, centres.clone())?.arg(false, Some(1), true)?.cast(ElementType::Float64)?;
         let mut squares = self.squares(centres)?;
         let shares = match self.weights {
             None => Array::full(vec![self.x.shape()[0]], Scalar::Float64(1.0))?,
@@ -373,7 +373,7 @@ impl KMeans {
     /// # Errors
     /// Another number of columns.
     pub fn predict(&self, x: &Array) -> Result<Array> {
-        squared_distances(&finite_rows(x)?, self.centres.clone())?.arg(false, 1, false)
+        squared_distances(&finite_rows(x)?, self.centres.clone())?.arg(false, Some(1), false)
     }
 }
 
@@ -409,7 +409,7 @@ fn plan(data: &Data, values: Values) -> Result<Plan> {
     let start = KMeansStart::Parallel { rounds: 5 };
     let options = KMeansOptions { clusters, start, starts, most_iterations, tolerance, seed, weights: None };
     let (p, phases) = (columns.len(), phases(&data.runtime, &x, &options)?);
-    let written = squared_distances(&x, vec![0.0; clusters * p])?.arg(false, 1, false)?;
+    let written = squared_distances(&x, vec![0.0; clusters * p])?.arg(false, Some(1), false)?;
     let (output, fitted) = (rows_shape(data, vec!["label".to_owned()], true), columns.clone());
     let run = move |runtime: &Arc<Runtime>| -> Result<Found> {
         let found = kmeans(runtime, &x, &options)?;

@@ -194,7 +194,7 @@ fn phases(runtime: &Runtime, x: &Array, options: &GaussianMixtureOptions<'_>) ->
         let clusters = KMeansOptions { clusters: k, ..KMeansOptions::default() };
         let of_clusters = kmeans::phases(runtime, x, &clusters)?.into_iter();
         phases.extend(of_clusters.map(|phase| Phase { own_bytes: phase.own_bytes.saturating_add(own_bytes), ..phase }));
-        let labels = squared_distances(x, vec![0.0; k * p])?.arg(false, 1, false)?;
+        let labels = squared_distances(x, vec![0.0; k * p])?.arg(false, Some(1), false)?;
         phases.push(sums(shares(x, &labels, k)?)?);
     }
     Ok(phases)
@@ -298,7 +298,7 @@ impl GaussianMixture {
     /// # Errors
     /// Another number of columns.
     pub fn predict(&self, x: &Array) -> Result<Array> {
-        self.logs(x)?.arg(true, 1, false)
+        self.logs(x)?.arg(true, Some(1), false)
     }
 
     /// The probabilities of components (`n x k`), lazily.
@@ -367,7 +367,7 @@ fn plan(data: &Data, values: Values) -> Result<Plan> {
     let logs = stand_in(&x, covariance, k)?;
     let names = if proba { numbered("component", k) } else { vec!["label".to_owned()] };
     let (output, fitted) = (rows_shape(data, names.clone(), !proba), columns.clone());
-    let written = if proba { softmax(&logs)? } else { logs.arg(true, 1, false)? };
+    let written = if proba { softmax(&logs)? } else { logs.arg(true, Some(1), false)? };
     let run = move |runtime: &Arc<Runtime>| -> Result<Found> {
         let found = gaussian_mixture(runtime, &x, &options)?;
         let mut table = Table::of_rows(("component", numbered("", k)), columns.clone(), &found.means);

@@ -289,7 +289,7 @@ impl LogisticRegression {
     /// # Errors
     /// Another number of columns.
     pub fn predict(&self, x: &Array) -> Result<Array> {
-        self.of_classes(x)?.arg(true, 1, false)
+        self.of_classes(x)?.arg(true, Some(1), false)
     }
 
     /// The probabilities of classes (`n x k`), lazily.
@@ -336,7 +336,7 @@ fn plan(data: &Data, values: Values) -> Result<Plan> {
     let result_bytes = bytes_of(64, &[width]);
     let (output, fitted) = (rows_shape(data, vec!["class".to_owned()], false), columns.clone());
     let scores = projected(&x, &vec![0.0; 2 * p], p)?;
-    let written = if proba { softmax(&scores)? } else { scores.arg(true, 1, false)? };
+    let written = if proba { softmax(&scores)? } else { scores.arg(true, Some(1), false)? };
     let run = move |runtime: &Arc<Runtime>| -> Result<Found> {
         let Labels { classes, numbers, stats } = classes_of(runtime, &y)?;
         if classes.len() < 2 {
