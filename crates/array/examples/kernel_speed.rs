@@ -23,7 +23,7 @@ fn time(name: &str, elements: usize, mut run: impl FnMut()) {
 fn main() {
     use ElementType::*;
     let mut seeds = vec![0.0; LEN];
-    random_uniform(7, 0, &mut seeds);
+    random_uniform(Stream::of(7), 0, &mut seeds);
     let mut bytes = [(); 3].map(|()| vec![0u64; LEN]);
     let [a, b, to] = &mut bytes;
     let fill = |element: ElementType, bytes: &mut [u64], factor: f64| {
@@ -152,9 +152,9 @@ fn transposes() {
 
 fn randoms() {
     let (mut real, mut whole, mut bool) = (vec![0.0; LEN], vec![0; LEN], vec![0; LEN]);
-    time("random_uniform", LEN, || random_uniform(1, 0, black_box(&mut real)));
-    time("random_normal", LEN, || random_normal(1, 0, black_box(&mut real)));
-    time("random_exponential", LEN, || random_exponential(1, 0, black_box(&mut real)));
-    time("random_integers", LEN, || random_integers(1, 0, -50, 1000, black_box(&mut whole)));
-    time("random_bernoulli", LEN, || random_bernoulli(1, 0, 0.3, black_box(&mut bool)));
+    time("random_uniform", LEN, || random_uniform(Stream::of(1), 0, black_box(&mut real)));
+    time("random_normal", LEN, || random_normal(Stream::of(1), 0, black_box(&mut real)));
+    time("random_exponential", LEN, || random_exponential(Stream::of(1), 0, black_box(&mut real)));
+    time("random_integers", LEN, || random_integers(Stream::of(1), 0, -50, 1000, black_box(&mut whole)));
+    time("random_bernoulli", LEN, || random_bernoulli(Stream::of(1), 0, 0.3, black_box(&mut bool)));
 }

@@ -63,13 +63,13 @@ fn everything() -> Vec<u8> {
     }
     all!(i8 i16 i32 i64 u8 u16 u32 u64 f32 f64);
     let mut to = vec![0.0; 1000];
-    random_normal(5, 3, &mut to);
+    random_normal(Stream::of(5), 3, &mut to);
     keep(&mut bits, &to);
     let moments = moments(Values::Float64(&to));
     keep(&mut bits, &[moments.mean, moments.m2]);
-    random_exponential(5, 3, &mut to);
+    random_exponential(Stream::of(5), 3, &mut to);
     keep(&mut bits, &to);
-    random_uniform(5, 3, &mut to);
+    random_uniform(Stream::of(5), 3, &mut to);
     keep(&mut bits, &to);
     bits
 }

@@ -1,5 +1,5 @@
-"""Random arrays, which take no memory: an element depends on the seed and its place alone, so that the same array is
-the same in every pass, for all numbers of threads."""
+"""Random arrays, which take no memory: an element depends on the distribution, the seed, the number of columns and its
+place alone, so that the same array is the same in every pass, for all numbers of threads."""
 
 from outcore._errors import UsageError
 from outcore._options import checked

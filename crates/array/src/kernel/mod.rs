@@ -29,7 +29,7 @@ pub use distances::{Real, squared_distances};
 pub use fold::{Fold, accumulate, arg_accumulate, arg_reduce, identity, reduce};
 pub use function::{Binary, Unary, promote, promote_mixed};
 pub use group::{group_accumulate, set_each};
-pub use random::{random_bernoulli, random_exponential, random_integers, random_normal, random_uniform};
+pub use random::{Stream, random_bernoulli, random_exponential, random_integers, random_normal, random_uniform};
 pub use simd::{Loop, widest};
 pub use statistics::{
     Moments, accumulate_absolute_difference, accumulate_not_equal, accumulate_product, accumulate_squared_difference,

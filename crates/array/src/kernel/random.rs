@@ -1,14 +1,31 @@
 //! Random vectors whose element `i` depends on the seed and on `i` only, so that any part can be made at any time.
 //!
 //! The generator is Philox4x32-10 (Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC 2011):
-//! ten rounds turn a counter of 128 bits and a key of 64 bits, the seed, into 128 random bits. Those of counter `c` are
-//! two numbers of 64 bits, of elements `2 c` and `2 c + 1`.
+//! ten rounds turn a counter of 128 bits and a key of 64 bits, the seed, into 128 random bits. Two words of the counter
+//! are the number `c` of the pair of elements `2 c` and `2 c + 1`, one is that of the distribution, and one comes from
+//! the number of columns: so arrays of one seed but of other distributions or columns are independent.
 
 use super::math;
 use super::simd::{Loop, widest};
 
 /// Counters that are computed at once: enough for the vectors of any processor.
 const BLOCK: usize = 32;
+
+/// The seed of random elements, and the number of the columns of their array, which tells streams of a seed apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stream {
+    /// The seed.
+    pub seed: u64,
+    /// Number of columns; of more than 2^32 the low bits count.
+    pub columns: u64,
+}
+
+impl Stream {
+    /// The stream of a vector.
+    pub fn of(seed: u64) -> Self {
+        Stream { seed, columns: 1 }
+    }
+}
 
 /// Ten rounds. Words of 32 bits are each in 64 bits, so that a processor multiplies several at once.
 #[inline(always)]
@@ -28,12 +45,14 @@ pub fn philox(counter: [u64; 4], seed: u64) -> [u64; 4] {
 /// A way to make elements out of random numbers.
 trait Make {
     type Out: Copy + Default;
+    /// The number of the distribution.
+    const DISTRIBUTION: u64;
 
     fn make(&self, numbers: [u64; 2]) -> [Self::Out; 2];
 }
 
 struct Fill<'a, M: Make> {
-    seed: u64,
+    stream: Stream,
     first: u64,
     to: &'a mut [M::Out],
     make: M,
@@ -45,12 +64,14 @@ impl<M: Make> Loop for Fill<'_, M> {
     #[inline(always)]
     fn run(self) {
         let (mut index, mut to) = (self.first, self.to);
+        let columns = self.stream.columns.wrapping_sub(1) & 0xffff_ffff;
         while !to.is_empty() {
             let first = index / 2;
             let mut made = [[M::Out::default(); 2]; BLOCK];
             for (i, made) in (0..).zip(&mut made) {
                 let counter = first.wrapping_add(i);
-                let [a, b, c, d] = philox([counter & 0xffff_ffff, counter >> 32, 0, 0], self.seed);
+                let [a, b, c, d] =
+                    philox([counter & 0xffff_ffff, counter >> 32, M::DISTRIBUTION, columns], self.stream.seed);
                 *made = self.make.make([a | (b << 32), c | (d << 32)]);
             }
             let made = &made.as_flattened()[(index % 2) as usize..];
@@ -74,9 +95,10 @@ fn unit(bits: u64) -> f64 {
 
 /// Defines how a distribution makes elements of a type.
 macro_rules! make {
-    ($name:ident -> $out:ty: |$self:ident, $numbers:pat_param| $body:expr) => {
+    ($name:ident, $distribution:literal -> $out:ty: |$self:ident, $numbers:pat_param| $body:expr) => {
         impl Make for $name {
             type Out = $out;
+            const DISTRIBUTION: u64 = $distribution;
 
             #[inline(always)]
             fn make(&$self, $numbers: [u64; 2]) -> [$out; 2] {
@@ -87,60 +109,60 @@ macro_rules! make {
 }
 
 struct Uniform;
-make!(Uniform -> f64: |self, numbers| numbers.map(unit));
+make!(Uniform, 0 -> f64: |self, numbers| numbers.map(unit));
 
 struct Normal;
-make!(Normal -> f64: |self, [a, b]| {
+make!(Normal, 1 -> f64: |self, [a, b]| {
     let radius = (-2.0 * math::log(1.0 - unit(a))).sqrt();
     let (sine, cosine) = math::sin_cos_turn(unit(b));
     [radius * cosine, radius * sine]
 });
 
 struct Exponential;
-make!(Exponential -> f64: |self, [a, b]| [0.0 - math::log(1.0 - unit(a)), 0.0 - math::log(1.0 - unit(b))]);
+make!(Exponential, 2 -> f64: |self, [a, b]| [0.0 - math::log(1.0 - unit(a)), 0.0 - math::log(1.0 - unit(b))]);
 
 struct Integers {
     low: i64,
     /// Number of elements to choose from.
     count: u64,
 }
-make!(Integers -> i64: |self, numbers| {
+make!(Integers, 3 -> i64: |self, numbers| {
     numbers.map(|x| self.low.wrapping_add(((u128::from(x) * u128::from(self.count)) >> 64) as i64))
 });
 
 struct Bernoulli {
     probability: f64,
 }
-make!(Bernoulli -> u8: |self, numbers| numbers.map(|x| u8::from(unit(x) < self.probability)));
+make!(Bernoulli, 4 -> u8: |self, numbers| numbers.map(|x| u8::from(unit(x) < self.probability)));
 
-/// Fills a vector with elements `first` and so on of the stream of a seed: uniform in `[0, 1)`, of 53 random bits.
-pub fn random_uniform(seed: u64, first: u64, to: &mut [f64]) {
-    widest(Fill { seed, first, to, make: Uniform });
+/// Fills a vector with elements `first` and so on of a stream: uniform in `[0, 1)`, of 53 random bits.
+pub fn random_uniform(stream: Stream, first: u64, to: &mut [f64]) {
+    widest(Fill { stream, first, to, make: Uniform });
 }
 
-/// Fills a vector with elements `first` and so on of the stream of a seed: normal with mean 0 and variance 1, elements
+/// Fills a vector with elements `first` and so on of a stream: normal with mean 0 and variance 1, elements
 /// `2 c` and `2 c + 1` of the same pair of uniform numbers (Box and Muller 1958).
-pub fn random_normal(seed: u64, first: u64, to: &mut [f64]) {
-    widest(Fill { seed, first, to, make: Normal });
+pub fn random_normal(stream: Stream, first: u64, to: &mut [f64]) {
+    widest(Fill { stream, first, to, make: Normal });
 }
 
-/// Fills a vector with elements `first` and so on of the stream of a seed: exponential with mean 1.
-pub fn random_exponential(seed: u64, first: u64, to: &mut [f64]) {
-    widest(Fill { seed, first, to, make: Exponential });
+/// Fills a vector with elements `first` and so on of a stream: exponential with mean 1.
+pub fn random_exponential(stream: Stream, first: u64, to: &mut [f64]) {
+    widest(Fill { stream, first, to, make: Exponential });
 }
 
-/// Fills a vector with elements `first` and so on of the stream of a seed: whole numbers from `low` to below `high`. Of
+/// Fills a vector with elements `first` and so on of a stream: whole numbers from `low` to below `high`. Of
 /// `n` numbers the most likely and the least likely one differ by a part of `n / 2^64`.
 ///
 /// # Panics
 /// If there is no such number.
-pub fn random_integers(seed: u64, first: u64, low: i64, high: i64, to: &mut [i64]) {
+pub fn random_integers(stream: Stream, first: u64, low: i64, high: i64, to: &mut [i64]) {
     assert!(low < high, "random numbers from {low} to below {high}");
     let make = Integers { low, count: high.wrapping_sub(low) as u64 };
-    widest(Fill { seed, first, to, make });
+    widest(Fill { stream, first, to, make });
 }
 
-/// Fills a vector of booleans with elements `first` and so on of the stream of a seed: true with a probability.
-pub fn random_bernoulli(seed: u64, first: u64, probability: f64, to: &mut [u8]) {
-    widest(Fill { seed, first, to, make: Bernoulli { probability } });
+/// Fills a vector of booleans with elements `first` and so on of a stream: true with a probability.
+pub fn random_bernoulli(stream: Stream, first: u64, probability: f64, to: &mut [u8]) {
+    widest(Fill { stream, first, to, make: Bernoulli { probability } });
 }

@@ -2,7 +2,7 @@
 
 use crate::array::{Array, Operation};
 use crate::block::Register;
-use crate::kernel::{self, Scalar, ValuesMut};
+use crate::kernel::{self, Scalar, Stream, ValuesMut};
 use crate::plan::{Known, Plan, Request, Rows, StepOperation, VectorPlace, View};
 use outcore_format::ElementType;
 use outcore_image::{Error, Result};
@@ -57,10 +57,10 @@ impl StepOperation for GeneratedRows {
                 Scalar::Bool(u8::from(column == row + diagonal)).cast(step.element)
             }),
             Generated::Random(random) => match self.axis {
-                Some(0) if self.rows.step == 1 => random.fill(self.number(along(0), index), to),
+                Some(0) if self.rows.step == 1 => random.fill(self.columns(), self.number(along(0), index), to),
                 _ => {
                     for i in 0..to.len() {
-                        random.fill(self.number(along(i), index), to.reborrow().slice(i, 1));
+                        random.fill(self.columns(), self.number(along(i), index), to.reborrow().slice(i, 1));
                     }
                 }
             },
@@ -70,6 +70,11 @@ impl StepOperation for GeneratedRows {
 }
 
 impl GeneratedRows {
+    /// Number of elements of each index of the first axis.
+    fn columns(&self) -> u64 {
+        self.shape.iter().skip(1).fold(1, |columns, &size| columns.wrapping_mul(size))
+    }
+
     /// The number of an element: elements are numbered along the first axis first.
     fn number(&self, along: u64, index: &[usize]) -> u64 {
         let (mut number, mut size, mut own) = (0u64, 1u64, index.iter());
@@ -105,7 +110,7 @@ pub enum Distribution {
     },
 }
 
-/// A source of random elements: element `i` is a function of the seed and of `i`.
+/// A source of random elements: element `i` is a function of the distribution, the seed, the number of columns and `i`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Random {
     /// The distribution.
@@ -135,17 +140,18 @@ impl Random {
         }
     }
 
-    /// Elements from number `first` on.
-    pub(crate) fn fill(&self, first: u64, to: ValuesMut<'_>) {
+    /// Elements of an array of some columns, from number `first` on.
+    pub(crate) fn fill(&self, columns: u64, first: u64, to: ValuesMut<'_>) {
+        let stream = Stream { seed: self.seed, columns };
         match (self.distribution, to) {
-            (Distribution::Uniform, ValuesMut::Float64(to)) => kernel::random_uniform(self.seed, first, to),
-            (Distribution::Normal, ValuesMut::Float64(to)) => kernel::random_normal(self.seed, first, to),
-            (Distribution::Exponential, ValuesMut::Float64(to)) => kernel::random_exponential(self.seed, first, to),
+            (Distribution::Uniform, ValuesMut::Float64(to)) => kernel::random_uniform(stream, first, to),
+            (Distribution::Normal, ValuesMut::Float64(to)) => kernel::random_normal(stream, first, to),
+            (Distribution::Exponential, ValuesMut::Float64(to)) => kernel::random_exponential(stream, first, to),
             (Distribution::Integers { low, high }, ValuesMut::Int64(to)) => {
-                kernel::random_integers(self.seed, first, low, high, to);
+                kernel::random_integers(stream, first, low, high, to);
             }
             (Distribution::Bernoulli { probability }, ValuesMut::Bool(to)) => {
-                kernel::random_bernoulli(self.seed, first, probability, to);
+                kernel::random_bernoulli(stream, first, probability, to);
             }
             _ => unreachable!("room of the type that `element` says"),
         }

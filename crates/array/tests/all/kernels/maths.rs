@@ -63,22 +63,33 @@ fn functions_are_near_those_of_the_c_library() {
 fn random_elements_depend_on_seed_and_index_only() {
     let mut whole = vec![0.0; 1000];
     for make in [random_uniform, random_normal, random_exponential] {
-        make(42, 0, &mut whole);
+        make(Stream::of(42), 0, &mut whole);
         for (first, len) in [(0, 1), (1, 1), (1, 508), (63, 64), (64, 65), (491, 509)] {
             let mut part = vec![0.0; len];
-            make(42, first as u64, &mut part);
+            make(Stream::of(42), first as u64, &mut part);
             assert_eq!(part, whole[first..first + len]);
         }
         let mut other = vec![0.0; 1000];
-        make(43, 0, &mut other);
+        make(Stream::of(43), 0, &mut other);
         assert!(whole.iter().zip(&other).all(|(a, b)| a != b));
     }
+    // Distributions and columns have streams of their own.
+    let [uniform, normal, exponential, columns] = [random_uniform, random_normal, random_exponential, random_uniform]
+        .map(|make: fn(Stream, u64, &mut [f64])| {
+            make(Stream { seed: 42, columns: 3 }, 0, &mut whole);
+            whole.clone()
+        });
+    random_uniform(Stream::of(42), 0, &mut whole);
+    assert_eq!(uniform, columns);
+    assert!(whole.iter().zip(&uniform).all(|(a, b)| a != b));
+    assert!(uniform.iter().zip(&exponential).all(|(a, b)| (-(1.0 - a).ln() - b).abs() > 1e-15));
+    assert!(normal.iter().zip(&uniform).all(|(a, b)| a != b));
     let (mut integers, mut part) = (vec![0; 1000], vec![0; 500]);
-    random_integers(42, 0, -3, 4, &mut integers);
-    random_integers(42, 333, -3, 4, &mut part);
+    random_integers(Stream::of(42), 0, -3, 4, &mut integers);
+    random_integers(Stream::of(42), 333, -3, 4, &mut part);
     assert_eq!(part, integers[333..833]);
     let mut end = [0.0; 4];
-    random_uniform(42, u64::MAX - 1, &mut end);
+    random_uniform(Stream::of(42), u64::MAX - 1, &mut end);
 }
 
 #[test]
@@ -88,34 +99,34 @@ fn random_elements_have_their_distributions() {
         let found = moments(Values::Float64(x));
         (found.mean, found.m2 / found.count)
     };
-    type Random = fn(u64, u64, &mut [f64]);
+    type Random = fn(Stream, u64, &mut [f64]);
     let cases: [(Random, f64, f64, f64); 3] = [
         (random_uniform, 0.5, 1.0 / 12.0, 0.0),
         (random_normal, 0.0, 1.0, f64::NEG_INFINITY),
         (random_exponential, 1.0, 1.0, 0.0),
     ];
     for (make, mean, variance, least) in cases {
-        make(7, 12345, &mut x);
+        make(Stream::of(7), 12345, &mut x);
         let (found, found_variance) = statistics(&x);
         assert!((found - mean).abs() < 5e-3 && (found_variance - variance).abs() < 1e-2, "{found} {found_variance}");
         assert!(x.iter().all(|x| x.is_finite() && *x >= least));
     }
-    random_normal(7, 0, &mut x);
+    random_normal(Stream::of(7), 0, &mut x);
     let beyond = x.iter().filter(|x| x.abs() > 1.959964).count() as f64 / 1e6;
     assert!((beyond - 0.05).abs() < 1e-3, "{beyond}");
     let mut integers = vec![0; 700_000];
-    random_integers(1, 0, -3, 4, &mut integers);
+    random_integers(Stream::of(1), 0, -3, 4, &mut integers);
     for value in -3..4 {
         let count = integers.iter().filter(|&&x| x == value).count();
         assert!(count.abs_diff(100_000) < 1500, "{value}: {count}");
     }
-    random_integers(1, 0, i64::MIN, i64::MAX, &mut integers);
+    random_integers(Stream::of(1), 0, i64::MIN, i64::MAX, &mut integers);
     assert!(integers.iter().any(|&x| x < -(1 << 62)) && integers.iter().any(|&x| x > 1 << 62));
     let mut bool = vec![0; 1_000_000];
-    random_bernoulli(1, 0, 0.3, &mut bool);
+    random_bernoulli(Stream::of(1), 0, 0.3, &mut bool);
     assert!((count_nonzero(Values::Bool(&bool)) - 300_000).abs() < 2500);
-    random_bernoulli(1, 0, 0.0, &mut bool);
+    random_bernoulli(Stream::of(1), 0, 0.0, &mut bool);
     assert_eq!(count_nonzero(Values::Bool(&bool)), 0);
-    random_bernoulli(1, 0, 1.0, &mut bool);
+    random_bernoulli(Stream::of(1), 0, 1.0, &mut bool);
     assert_eq!(count_nonzero(Values::Bool(&bool)), 1_000_000);
 }
