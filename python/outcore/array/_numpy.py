@@ -197,6 +197,8 @@ def _no_out(out: Any) -> None:
 
 def _variables(m: Any, rowvar: bool) -> Array:
     array = core.as_array(m)
+    # NumPy multiplies in float64, which `outcore.array.cov` does not for float32.
+    array = core.made(array._expression.cast("float64"), array)
     if array.ndim == 1:
         return array[:, None]
     return _manipulation.transpose(array) if rowvar else array
