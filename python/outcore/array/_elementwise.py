@@ -211,8 +211,11 @@ def rounded(x: Operand, decimals: int = 0) -> Array:
     array = core.as_array(x)
     if decimals == 0 or array.dtype.kind != "f" and decimals > 0:
         return unary("round", array)
-    scale = 10.0**decimals
-    return binary("divide", unary("round", binary("multiply", array, scale)), scale)
+    scale = 10.0 ** abs(decimals)
+    # A power of ten above 1 is exact, its inverse is not.
+    to, back = ("multiply", "divide") if decimals > 0 else ("divide", "multiply")
+    result = binary(back, unary("round", binary(to, array, scale)), scale)
+    return result if array.dtype.kind == "f" else core.made(result._expression.cast(array.dtype.name), result)
 
 
 def where(condition: Operand, x1: Operand, x2: Operand, /) -> Array:

@@ -180,10 +180,11 @@ def norm(x: Operand, ord: Any = None, axis: Axis = None, keepdims: bool = False)
     Raises:
         UsageError: The nuclear norm and the greatest and least singular values: those are `outcore.linalg`'s.
     """
-    array = _elementwise.abs(core.as_array(x))
+    # The size of the least whole number is none of its type.
+    array = _elementwise.abs(_real(core.as_array(x)))
     axes = core.own_axes(axis, array.ndim)
     if axes is None and ord is None or axes is not None and len(axes) == 2 and ord in (None, "fro"):
-        return _elementwise.sqrt(sum(_elementwise.square(_real(array)), axis=axis, keepdims=keepdims))
+        return _elementwise.sqrt(sum(_elementwise.square(array), axis=axis, keepdims=keepdims))
     if axes is None and array.ndim <= 2:
         axes = list(range(array.ndim))
     if axes is not None and len(axes) == 1:
@@ -191,7 +192,7 @@ def norm(x: Operand, ord: Any = None, axis: Axis = None, keepdims: bool = False)
     if axes is None or len(axes) != 2 or ord not in (1, -1, np.inf, -np.inf, "fro"):
         raise UsageError(f"expected a norm of vectors, or of matrices one of 'fro', 1, -1, inf and -inf, found {ord!r}")
     if ord == "fro":
-        return _elementwise.sqrt(sum(_elementwise.square(_real(array)), axis=axis, keepdims=keepdims))
+        return _elementwise.sqrt(sum(_elementwise.square(array), axis=axis, keepdims=keepdims))
     rows, columns = (core.own_axis(one, array.ndim) for one in axes)
     sums = sum(array, axis=rows if ord in (1, -1) else columns, keepdims=True)
     found = (max if ord > 0 else min)(sums, axis=columns if ord in (1, -1) else rows, keepdims=True)
@@ -200,14 +201,14 @@ def norm(x: Operand, ord: Any = None, axis: Axis = None, keepdims: bool = False)
 
 def _vector_norm(x: Array, ord: Any, axis: int, keepdims: bool) -> Array:
     if ord in (None, 2):
-        return _elementwise.sqrt(sum(_elementwise.square(_real(x)), axis=axis, keepdims=keepdims))
+        return _elementwise.sqrt(sum(_elementwise.square(x), axis=axis, keepdims=keepdims))
     if ord in (np.inf, -np.inf):
         return (max if ord > 0 else min)(x, axis=axis, keepdims=keepdims)
     if ord == 0:
         return _real(count_nonzero(x, axis=axis, keepdims=keepdims))
     if ord == 1:
-        return _real(sum(x, axis=axis, keepdims=keepdims))
-    powers = sum(_elementwise.pow(_real(x), float(ord)), axis=axis, keepdims=keepdims)
+        return sum(x, axis=axis, keepdims=keepdims)
+    powers = sum(_elementwise.pow(x, float(ord)), axis=axis, keepdims=keepdims)
     return _elementwise.pow(powers, 1.0 / float(ord))
 
 
