@@ -1,7 +1,7 @@
 //! Shared by all models: checked operands, packed blocks of rows, results as numbers, small matrices.
 
 use faer::{Accum, MatMut, MatRef, Par};
-use outcore_array::kernel::{self, Element as _, Fold, Scalar, Values, ValuesMut};
+use outcore_array::kernel::{self, Element as _, Fold, Loop, Scalar, Values, ValuesMut, widest};
 use outcore_array::{Array, Bytes, Computed, ElementFunction, ElementType, Goal, Memory, RowBlock, RowFold, compute};
 use outcore_image::{Error, Result, Stats};
 use outcore_io::Runtime;
@@ -212,14 +212,55 @@ pub(crate) fn finite(block: &RowBlock<'_>, operand: usize) -> Result<()> {
     }
 }
 
+/// Numbers that are added side by side. Loops with lanes index these by constants alone: otherwise they are in memory,
+/// and no vectors.
+const LANES: usize = 32;
+
+struct Zeros<'a>(&'a [f64]);
+
+impl Loop for Zeros<'_> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run(self) -> bool {
+        let (chunks, rest) = self.0.as_chunks::<LANES>();
+        let mut lanes = [0.0; LANES];
+        for chunk in chunks {
+            for lane in 0..LANES {
+                lanes[lane] += chunk[lane] * 0.0;
+            }
+        }
+        lanes.iter().chain(rest).map(|value| value * 0.0).sum::<f64>() == 0.0
+    }
+}
+
 /// Whether there is no NaN and no infinity: a product with 0 is 0 or NaN, and its sums cannot overflow.
 pub(crate) fn are_finite(values: &[f64]) -> bool {
-    let (chunks, rest) = values.as_chunks::<8>();
-    let mut lanes = [0.0; 8];
-    for chunk in chunks {
-        lanes.iter_mut().zip(chunk).for_each(|(lane, value)| *lane += value * 0.0);
+    widest(Zeros(values))
+}
+
+struct Products<'a>(&'a [f64], &'a [f64]);
+
+impl Loop for Products<'_> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn run(self) -> f64 {
+        let ((left, left_rest), (right, right_rest)) = (self.0.as_chunks::<LANES>(), self.1.as_chunks::<LANES>());
+        let mut lanes = [0.0; LANES];
+        for (left, right) in left.iter().zip(right) {
+            for lane in 0..LANES {
+                lanes[lane] += left[lane] * right[lane];
+            }
+        }
+        let rest = left_rest.iter().zip(right_rest).map(|(left, right)| left * right).sum::<f64>();
+        lanes.iter().sum::<f64>() + rest
     }
-    lanes.iter().chain(rest).map(|value| value * 0.0).sum::<f64>() == 0.0
+}
+
+/// The sum of products of two vectors, in lanes.
+pub(crate) fn dot(left: &[f64], right: &[f64]) -> f64 {
+    widest(Products(left, right))
 }
 
 /// The sum of some numbers, in the lanes of all vectors.

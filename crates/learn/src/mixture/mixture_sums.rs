@@ -2,7 +2,7 @@
 //!
 //! *Cost.* `n k p^2` multiplications if covariances are full; `k p^2` numbers.
 
-use crate::common::{Room, add_half, finite, pack, reals, sum_rows};
+use crate::common::{Room, add_half, dot, finite, pack, reals, sum_rows, total};
 use crate::mixture::components::centre;
 use crate::mixture::gaussian_mixture::CovarianceType;
 use outcore_array::{Array, RowBlock};
@@ -36,24 +36,27 @@ impl Sums {
         let (bound, rest) = sums.split_first_mut().expect("a bound");
         let (shares, rest) = rest.split_at_mut(k);
         let (deviations, products) = rest.split_at_mut(k * p);
-        *bound += reals(&block.operands[2][0]).iter().sum::<f64>();
+        *bound += total(reals(&block.operands[2][0]));
         for c in 0..k {
             let (share, means) = (reals(&block.operands[1][c]), &self.means[c * p..(c + 1) * p]);
-            shares[c] += share.iter().sum::<f64>();
+            shares[c] += total(share);
             pack(&block.operands[0], Some(means), own);
+            for (sum, column) in deviations[c * p..(c + 1) * p].iter_mut().zip(own.chunks_exact(n)) {
+                *sum += dot(column, share);
+            }
+            if matches!(self.kind, CovarianceType::Tied) {
+                continue;
+            }
             scaled.clear();
             for column in own.chunks_exact(n) {
                 scaled.extend(column.iter().zip(share).map(|(value, share)| value * share));
             }
-            for (sum, column) in deviations[c * p..(c + 1) * p].iter_mut().zip(scaled.chunks_exact(n)) {
-                *sum += column.iter().sum::<f64>();
-            }
             match self.kind {
+                CovarianceType::Tied => unreachable!("products of tied covariances are those of all rows"),
                 CovarianceType::Full => add_half(own, scaled, n, &mut products[c * p * p..(c + 1) * p * p]),
-                CovarianceType::Tied => {}
                 CovarianceType::Diagonal | CovarianceType::Spherical => {
                     let pairs = own.chunks_exact(n).zip(scaled.chunks_exact(n));
-                    let squares = pairs.map(|(own, scaled)| own.iter().zip(scaled).map(|(a, b)| a * b).sum::<f64>());
+                    let squares = pairs.map(|(own, scaled)| dot(own, scaled));
                     products[c * p..(c + 1) * p].iter_mut().zip(squares).for_each(|(sum, square)| *sum += square);
                 }
             }

@@ -2,3 +2,4 @@
 
 pub(crate) mod class_moments;
 pub(crate) mod co_moments;
+pub(crate) mod pivot;
