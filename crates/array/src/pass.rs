@@ -28,6 +28,8 @@ use std::time::{Duration, Instant};
 const PARTITION_BYTES: u64 = 1 << 20;
 /// Approximate upper bound of the size of a partition in a result that has a row for each row of the pass.
 const MOST_RESULT_BYTES: u64 = 4 << 20;
+/// Approximate upper bound of the size of a partition whose partial results are worth their cost for many rows only.
+const MOST_PARTITION_BYTES: u64 = 16 << 20;
 /// Number of blocks of a partition of arrays in memory: whole pages, for all types.
 const MEMORY_BLOCKS: u64 = 64;
 /// Largest number of partitions that a worker has under way; fewer if they are large enough to keep a device busy.
@@ -63,7 +65,8 @@ fn source_rows(plan: &Plan, source: usize, rows: &Range<u64>) -> Option<Range<u6
 }
 
 /// Number of rows of a partition: about a MiB of input, in whole blocks and whole units of every source with at least a
-/// quarter of the bytes; fewer if results are wide or rows lie far apart.
+/// quarter of the bytes; fewer if results are wide or rows lie far apart; more if partial results are worth their cost
+/// for many rows only.
 pub(crate) fn partition_rows(plan: &Plan, sinks: &[Sink]) -> u64 {
     let block = sinks.iter().map(Sink::unit_rows).max().unwrap_or(BLOCK_ROWS as u64);
     let result_bytes = |rows: u64| sinks.iter().map(|sink| sink.row_bytes() * rows).max().unwrap_or(0);
@@ -78,6 +81,10 @@ pub(crate) fn partition_rows(plan: &Plan, sinks: &[Sink]) -> u64 {
     let unit = plan.sources.iter().filter(|source| 4 * source.source.bytes_of(COMPARED_ROWS) >= bytes(COMPARED_ROWS));
     let mut rows = unit.map(|source| source.source.unit_rows()).max().unwrap_or(block).next_multiple_of(block);
     while bytes(2 * rows) <= PARTITION_BYTES && result_bytes(2 * rows) <= MOST_RESULT_BYTES && rows < 1 << 30 {
+        rows *= 2;
+    }
+    let least = sinks.iter().map(|sink| sink.least_rows).max().unwrap_or(0);
+    while rows < least && bytes(2 * rows) <= MOST_PARTITION_BYTES && result_bytes(2 * rows) <= MOST_RESULT_BYTES {
         rows *= 2;
     }
     // Rows that lie between wanted ones are read, too.

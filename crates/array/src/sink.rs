@@ -32,6 +32,8 @@ pub(crate) struct Sink {
     pub needs_buffers: bool,
     /// Number of the axes of its vectors that are axes of the result; the others are folded.
     pub outer_axes: usize,
+    /// Number of rows of a partition from which on a partial result is worth its cost.
+    pub least_rows: u64,
     /// The result.
     pub shape: Vec<u64>,
     pub element: ElementType,
@@ -65,6 +67,7 @@ impl Sink {
             others: vec![],
             needs_buffers: false,
             outer_axes: wanted.sizes.len(),
+            least_rows: 0,
             shape,
             element: wanted.element,
             wanted,

@@ -49,6 +49,12 @@ pub trait RowFold: Send + Sync + 'static {
     /// Memory of a state to which a partition of `rows` rows was added.
     fn state_bytes(&self, rows: u64) -> u64;
 
+    /// Number of rows from which on a state is worth being made and merged: partitions have about as many, as long as
+    /// these take no more than 16 MiB.
+    fn least_rows(&self) -> u64 {
+        0
+    }
+
     /// The state of no rows.
     fn begin(&self) -> Self::State;
 
@@ -95,7 +101,8 @@ impl<F: RowFold> Operation for FoldOfRows<F> {
         let (fold, own) = (Arc::clone(&self.0), Arc::clone(&self.0));
         let bytes = move |_: &Sink, partition_rows: u64| own.state_bytes(partition_rows);
         let begin = move |_: &Sink| FoldedRows { fold: Arc::clone(&fold), state: fold.begin() };
-        Ok(Sink::folded(array, "fold of rows", first, bytes, begin).with_others(others, true))
+        let sink = Sink::folded(array, "fold of rows", first, bytes, begin).with_others(others, true);
+        Ok(Sink { least_rows: self.0.least_rows(), ..sink })
     }
 }
 

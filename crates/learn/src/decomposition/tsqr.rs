@@ -1,7 +1,8 @@
 //! The R factor of columns, by a tall and skinny QR factorisation that is streamed.
 //!
-//! *Idea.* The rows of a block are put below the factor so far, and both are factored together; so are factors of
-//! partitions. Where columns are centred, a block is less its own means, and a further row
+//! *Idea.* Rows are gathered until there are as many as columns, put below the factor so far, and both are
+//! factored together; so are factors of partitions. Where columns are centred, rows are less their own means, and a
+//! further row
 //! `sqrt(a b / (a + b)) (m_a - m_b)` takes the parts' means to that of all:
 //! `R^T R` is the matrix of co-moments then, without it being computed. So small singular values are found with the
 //! full precision, which squaring halves, and one pass is enough. *Cost.* One pass, `2 n p^2` multiplications.
@@ -9,12 +10,15 @@
 //! Demmel, Grigori, Hoemmen, Langou, *Communication-optimal parallel and sequential QR and LU factorizations*, SIAM J.
 //! Sci. Comput. 2012.
 
-use crate::common::{columns, finite, no_overflow, pack, put};
-use crate::moments::co_moments::centre;
+use crate::common::{columns, finite, no_overflow, put, reals, total};
+use crate::moments::pivot::pivot;
 use faer::{Mat, MatRef};
 use outcore_array::kernel::ValuesMut;
 use outcore_array::{Array, RowBlock, RowFold};
 use outcore_image::Result;
+
+/// The most rows of a block of float64.
+const BLOCK_ROWS: usize = 508;
 
 struct Tsqr {
     columns: usize,
@@ -27,7 +31,9 @@ pub(crate) struct Factor {
     pub means: Vec<f64>,
     /// `p x p`.
     pub r: Mat<f64>,
+    /// Rows that are not in the factor yet, column by column, with room for more of them.
     room: Vec<f64>,
+    gathered: usize,
 }
 
 /// The lazy factor of observations, less their means if they are to be centred.
@@ -41,7 +47,7 @@ impl Factor {
         no_overflow(numbers)?;
         let (means, r) = numbers[1..].split_at(columns);
         let r = MatRef::from_row_major_slice(r, columns, columns).to_owned();
-        Ok(Factor { count: numbers[0], means: means.to_vec(), r, room: Vec::new() })
+        Ok(Factor { count: numbers[0], means: means.to_vec(), r, room: Vec::new(), gathered: 0 })
     }
 
     /// Joins rows less their means: those of a block, or of a factor.
@@ -69,6 +75,38 @@ fn upper(matrix: &Mat<f64>) -> Mat<f64> {
     Mat::from_fn(matrix.ncols(), matrix.ncols(), |i, k| if i <= k { r[(i, k)] } else { 0.0 })
 }
 
+impl Tsqr {
+    /// The most rows that are gathered: as many as columns, less one, and a block.
+    fn most_gathered(&self) -> usize {
+        self.columns + BLOCK_ROWS
+    }
+
+    /// Joins the gathered rows with the factor.
+    fn factor(&self, state: &mut Factor) {
+        let (rows, most) = (std::mem::take(&mut state.gathered), self.most_gathered());
+        if rows == 0 {
+            return;
+        }
+        let mut room = std::mem::take(&mut state.room);
+        let means: Vec<f64> = match self.is_centred {
+            true => room.chunks_exact_mut(most).map(|column| centre(&mut column[..rows])).collect(),
+            false => vec![0.0; self.columns],
+        };
+        let all = MatRef::from_column_major_slice(&room, most, self.columns);
+        state.join(all.subrows(0, rows), rows as f64, &means);
+        state.room = room;
+    }
+}
+
+/// Subtracts the mean of a column, which it returns.
+fn centre(column: &mut [f64]) -> f64 {
+    let count = column.len() as f64;
+    let mean = pivot(column, None, count);
+    column.iter_mut().for_each(|value| *value -= mean);
+    // Correction for the rounding of the mean.
+    mean + total(column) / count
+}
+
 impl RowFold for Tsqr {
     type State = Factor;
 
@@ -81,28 +119,37 @@ impl RowFold for Tsqr {
     }
 
     fn state_bytes(&self, _rows: u64) -> u64 {
-        8 * (self.results() + 3 * (509 + self.columns) * self.columns) as u64
+        // Gathered rows, and twice these below the factor.
+        let rows = self.most_gathered() + 2 * (self.most_gathered() + self.columns + 1);
+        8 * (self.results() + rows * self.columns) as u64
+    }
+
+    fn least_rows(&self) -> u64 {
+        // A factor has as many rows as there are columns.
+        4 * self.columns as u64
     }
 
     fn begin(&self) -> Factor {
         let p = self.columns;
-        Factor { count: 0.0, means: vec![0.0; p], r: Mat::zeros(p, p), room: Vec::new() }
+        Factor { count: 0.0, means: vec![0.0; p], r: Mat::zeros(p, p), room: Vec::new(), gathered: 0 }
     }
 
     fn add(&self, state: &mut Factor, block: &RowBlock<'_>) -> Result<()> {
         finite(block, 0)?;
-        let (mut room, mut means) = (std::mem::take(&mut state.room), vec![0.0; self.columns]);
-        pack(&block.operands[0], None, &mut room);
-        if self.is_centred {
-            centre(&mut room, block.rows, None, block.rows as f64, &mut means);
+        let most = self.most_gathered();
+        state.room.resize(most * self.columns, 0.0);
+        for (column, values) in state.room.chunks_exact_mut(most).zip(&block.operands[0]) {
+            column[state.gathered..][..block.rows].copy_from_slice(reals(values));
         }
-        let rows = MatRef::from_column_major_slice(&room, block.rows, self.columns);
-        state.join(rows, block.rows as f64, &means);
-        state.room = room;
+        state.gathered += block.rows;
+        if state.gathered >= self.columns {
+            self.factor(state);
+        }
         Ok(())
     }
 
     fn close(&self, state: &mut Factor) -> Result<()> {
+        self.factor(state);
         state.room = Vec::new();
         Ok(())
     }
