@@ -1,19 +1,28 @@
 //! Means of columns and the sums of products of their deviations: what covariances, principal components and linear
 //! models are made of.
 //!
-//! *Idea.* Every block is centred by its own means and multiplied with itself; sets of rows are joined as Chan, Golub
-//! and LeVeque have it (1979, see `class_moments.rs`), so that means far from 0 do no harm. A row of weight `w` counts
-//! as `w` rows. Of a matrix of float32 blocks are multiplied in float32, and added up in float64: sums are right to
-//! some 10^-7 of the deviations of both columns. *Cost.* One pass, `n p^2` multiplications, half of which symmetry
-//! saves; `p^2` numbers per partition.
+//! *Idea.* Columns are copied in one sweep, less a pivot (`pivot.rs`), and multiplied with each other: up to
+//! [`MOST_SQUARES`] of them by squares (`products.rs`), more by a general product. What a pivot other than the mean adds
+//! to the sums of products is subtracted when the pivot ends, by which they lose no more than those of squares do. Sets
+//! of rows are joined so that means far from 0 do no harm. A row of weight `w` counts as `w` rows. Of a matrix of
+//! float32 blocks are multiplied in float32, about their own means, and added up in float64: sums are right to some
+//! 10^-7 of the deviations of both columns. *Cost.* One pass, `n p^2` multiplications, half of which symmetry saves;
+//! `p^2` numbers per partition, and up to 8 times as many where there are few.
 
 use crate::common::{
-    add, add_half, add_square_by_float32, columns, finite, mirror, no_overflow, operands, pack, positive, put, total,
-    weights,
+    add, add_half, add_square_by_float32, are_finite, columns, finite, mirror, no_overflow, operands, positive, put,
+    reals, total, weights,
 };
-use outcore_array::kernel::{Values, ValuesMut};
+use crate::moments::pivot::{Since, pivot_of};
+use crate::moments::products::{ROWS, Square, add_products, for_each_sum, packed_columns, squares};
+use outcore_array::kernel::{Loop, Values, ValuesMut, widest};
 use outcore_array::{Array, ElementType, Part, RowBlock, RowFold};
 use outcore_image::Result;
+
+/// The most columns whose products are computed by squares.
+const MOST_SQUARES: usize = 64;
+/// Numbers that are added side by side; as many zeros fill the last rows.
+const LANES: usize = 16;
 
 /// The fold: operands are matrices of observations, whose columns count on, and then weights.
 pub(crate) struct CoMoments {
@@ -29,12 +38,16 @@ pub(crate) struct Folded {
     /// The sum of weights, the means, and the lower half of the sums of products.
     numbers: Vec<f64>,
     columns: usize,
+    /// The rows since the last pivots, whose products are not centred yet, or in `squares`.
+    since: Since,
+    pivots: Vec<f64>,
+    sums: Vec<[f64; LANES]>,
+    squares: Vec<Square>,
     room: Room,
 }
 
-/// Packed rows, the same scaled by weights, and columns and products of float32.
-type Room = (Vec<f64>, Vec<f64>, Narrow);
-type Narrow = (Vec<f32>, Vec<f32>);
+/// Rows less their pivots, the same scaled by weights, and columns and products of float32.
+type Room = (Vec<f64>, Vec<f64>, (Vec<f32>, Vec<f32>));
 
 pub(crate) struct Moments {
     pub weight: f64,
@@ -86,8 +99,43 @@ impl Moments {
 }
 
 impl Folded {
-    fn sums(&mut self) -> &mut [f64] {
+    fn begin(columns: usize) -> Self {
+        Folded {
+            numbers: vec![0.0; 1 + columns * (columns + 1)],
+            columns,
+            since: Since::default(),
+            pivots: Vec::new(),
+            sums: Vec::new(),
+            squares: Vec::new(),
+            room: Default::default(),
+        }
+    }
+
+    fn products(&mut self) -> &mut [f64] {
         &mut self.numbers[1 + self.columns..]
+    }
+
+    /// Centres the rows since the last pivots, and joins them with those before.
+    fn end(&mut self) {
+        let (weight, p) = (std::mem::take(&mut self.since).weight, self.columns);
+        if weight == 0.0 {
+            return;
+        }
+        // Sums of infinities would leave infinities in products, or NaN.
+        let sum = |lanes: &[f64; LANES]| Some(total(lanes)).filter(|sum| sum.is_finite()).unwrap_or(f64::NAN);
+        let sums: Vec<f64> = self.sums.iter().map(sum).collect();
+        let means: Vec<f64> = self.pivots.iter().zip(&sums).map(|(pivot, sum)| pivot + sum / weight).collect();
+        let squares = std::mem::take(&mut self.squares);
+        let products = self.products();
+        for (i, own) in sums.iter().enumerate() {
+            let mean = own / weight;
+            let products = products[i * p..][..=i].iter_mut().zip(&sums);
+            products.for_each(|(product, other)| *product -= mean * other);
+        }
+        if !squares.is_empty() {
+            for_each_sum(&squares, p, p, true, |i, k, sum| products[i * p + k] += sum);
+        }
+        self.join(weight, &means);
     }
 
     /// Merges the moments of two sets of rows, whose sums of products are already added.
@@ -114,34 +162,66 @@ impl Folded {
     }
 }
 
-/// Centres the columns of a packed block by their own means, which it returns, and scales rows by their weights.
-pub(crate) fn centre(packed: &mut [f64], rows: usize, shares: Option<&[f64]>, weight: f64, means: &mut Vec<f64>) {
-    means.clear();
-    for column in packed.chunks_exact_mut(rows) {
-        // About the first value, so that of a constant column nothing is left.
-        let first = column[0];
-        let Some(shares) = shares else {
-            let mean = first + total_less(column, first) / weight;
-            column.iter_mut().for_each(|value| *value -= mean);
-            // Correction for the rounding of the mean.
-            means.push(mean + total(column) / weight);
-            continue;
-        };
-        let sum: f64 = column.iter().zip(shares).map(|(value, share)| (value - first) * share).sum();
-        let mean = if weight > 0.0 { first + sum / weight } else { first };
-        column.iter_mut().for_each(|value| *value -= mean);
-        means.push(mean);
+/// Copies a column less its pivot, and adds it up.
+struct Pack<'a, T> {
+    values: &'a [T],
+    pivot: f64,
+    shares: Option<&'a [f64]>,
+    /// Of whole chunks, of which the last may be filled with zeros.
+    to: &'a mut [f64],
+    /// The same, times weights.
+    scaled: &'a mut [f64],
+    sums: &'a mut [f64; LANES],
+}
+
+impl<T: Copy + Into<f64>> Loop for Pack<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Pack { values, pivot, shares, to, scaled, sums } = self;
+        let (rows, mut lanes) = (values.len(), *sums);
+        for (to, &value) in to.iter_mut().zip(values) {
+            *to = value.into() - pivot;
+        }
+        to[rows..].fill(0.0);
+        if let Some(shares) = shares {
+            for ((scaled, value), share) in scaled.iter_mut().zip(&*to).zip(shares) {
+                *scaled = value * share;
+            }
+            scaled[rows..].fill(0.0);
+        }
+        let (chunks, _) = if shares.is_some() { scaled } else { to }.as_chunks::<LANES>();
+        for chunk in chunks {
+            for lane in 0..LANES {
+                lanes[lane] += chunk[lane];
+            }
+        }
+        *sums = lanes;
     }
 }
 
-/// The sum of values, each less a number.
-fn total_less(values: &[f64], less: f64) -> f64 {
-    let (chunks, rest) = values.as_chunks::<8>();
-    let mut lanes = [0.0; 8];
-    for chunk in chunks {
-        lanes.iter_mut().zip(chunk).for_each(|(lane, value)| *lane += value - less);
+impl CoMoments {
+    fn is_by_squares(&self) -> bool {
+        self.columns <= MOST_SQUARES
     }
-    lanes.iter().sum::<f64>() + rest.iter().map(|value| value - less).sum::<f64>()
+
+    /// The columns of a packed block.
+    fn packed_columns(&self) -> usize {
+        if self.is_by_squares() { packed_columns(self.columns) } else { self.columns }
+    }
+
+    /// Refuses NaN and infinities, unless they spread.
+    fn check(&self, block: &RowBlock<'_>) -> Result<()> {
+        let matrices = if self.spreads_nan { 0 } else { self.matrices };
+        (0..matrices).try_for_each(|operand| finite(block, operand))
+    }
+}
+
+/// Numbers of a packed column: rows, and zeros up to whole chunks. Columns are not a multiple of a page apart, for then
+/// they would share few lines of the first-level cache.
+fn stride_of(rows: usize) -> usize {
+    rows.next_multiple_of(LANES) + ROWS
 }
 
 impl RowFold for CoMoments {
@@ -157,60 +237,89 @@ impl RowFold for CoMoments {
 
     fn state_bytes(&self, _rows: u64) -> u64 {
         // Room for float32 takes as much as that for scaled rows, and a product.
-        8 * (self.results() + 2 * 508 * self.columns) as u64 + 4 * (self.columns * self.columns) as u64
+        let room = 2 * stride_of(508) * self.packed_columns() + self.columns * self.columns / 2;
+        let squares = if self.is_by_squares() { squares(self.columns, self.columns, true) } else { 0 };
+        let lanes = (1 + LANES) * self.columns;
+        8 * (self.results() + room + lanes) as u64 + (squares * size_of::<Square>()) as u64
+    }
+
+    fn least_rows(&self) -> u64 {
+        // A state has `p^2` numbers, as `p` rows have.
+        4 * self.columns as u64
     }
 
     fn begin(&self) -> Folded {
-        Folded { numbers: vec![0.0; self.results()], columns: self.columns, room: Default::default() }
+        Folded::begin(self.columns)
     }
 
     fn add(&self, state: &mut Folded, block: &RowBlock<'_>) -> Result<()> {
-        if !self.spreads_nan {
-            (0..self.matrices).try_for_each(|operand| finite(block, operand))?;
-        }
         let shares = weights(block, self.is_weighted.then_some(self.matrices))?;
+        let weight = shares.map_or(block.rows as f64, total);
+        if weight == 0.0 {
+            return self.check(block);
+        }
+        let columns = block.operands[..self.matrices].concat();
+        let is_narrow = matches!(columns.first(), Some(Values::Float32(_)));
+        if state.since.is_over(is_narrow) {
+            state.end();
+            state.pivots.clear();
+            state.pivots.extend(columns.iter().map(|values| pivot_of(values, shares, weight)));
+            state.sums.clear();
+            state.sums.resize(self.columns, [0.0; LANES]);
+            if self.is_by_squares() && !is_narrow {
+                state.squares.resize(squares(self.columns, self.columns, true), Square::default());
+            }
+        }
+        state.since.add(weight);
         let (mut packed, mut scaled, mut narrow) = std::mem::take(&mut state.room);
-        let all = block.operands[..self.matrices].concat();
-        pack(&all, None, &mut packed);
-        let (rows, mut means) = (block.rows, Vec::with_capacity(self.columns));
-        match shares {
-            None => {
-                centre(&mut packed, rows, None, rows as f64, &mut means);
-                if matches!(all.first(), Some(Values::Float32(_))) {
-                    add_square_by_float32(&packed, rows, state.sums(), &mut narrow);
-                } else {
-                    add_half(&packed, &packed, rows, state.sums());
-                }
-                state.join(rows as f64, &means);
+        let stride = stride_of(block.rows);
+        let len = stride * self.packed_columns();
+        for (room, len) in [(&mut packed, len), (&mut scaled, if shares.is_some() { len } else { 0 })] {
+            if room.len() != len {
+                room.clear();
+                room.resize(len, 0.0);
             }
-            Some(shares) => {
-                let weight = shares.iter().sum();
-                centre(&mut packed, rows, Some(shares), weight, &mut means);
-                scaled.clear();
-                for column in packed.chunks_exact(rows) {
-                    scaled.extend(column.iter().zip(shares).map(|(value, share)| value * share));
-                }
-                add_half(&packed, &scaled, rows, state.sums());
-                state.join(weight, &means);
+        }
+        for (column, values) in columns.iter().enumerate() {
+            let place = column * stride..(column + 1) * stride;
+            let (pivot, sums) = (state.pivots[column], &mut state.sums[column]);
+            let (to, scaled) = (&mut packed[place.clone()], scaled.get_mut(place).unwrap_or_default());
+            match *values {
+                Values::Float32(values) => widest(Pack { values, pivot, shares, to, scaled, sums }),
+                ref values => widest(Pack { values: reals(values), pivot, shares, to, scaled, sums }),
             }
+        }
+        if !self.spreads_nan && !state.sums.iter().all(|lanes| are_finite(lanes)) {
+            self.check(block)?;
+        }
+        let right = if shares.is_some() { &scaled } else { &packed };
+        if is_narrow {
+            add_square_by_float32(&packed[..stride * self.columns], stride, state.products(), &mut narrow);
+        } else if self.is_by_squares() {
+            add_products(&packed, right, stride, true, &mut state.squares);
+        } else {
+            add_half(&packed, right, stride, state.products());
         }
         state.room = (packed, scaled, narrow);
         Ok(())
     }
 
     fn close(&self, state: &mut Folded) -> Result<()> {
-        state.room = Default::default();
+        state.end();
+        let numbers = std::mem::take(&mut state.numbers);
+        *state = Folded { numbers, ..Folded::begin(0) };
+        state.columns = self.columns;
         Ok(())
     }
 
     fn merge(&self, state: &mut Folded, mut next: Folded) -> Result<()> {
-        add(state.sums(), next.sums());
+        add(state.products(), next.products());
         state.join(next.numbers[0], &next.numbers[1..=self.columns]);
         Ok(())
     }
 
     fn finish(&self, mut state: Folded, result: ValuesMut<'_>) -> Result<()> {
-        mirror(state.sums(), self.columns);
+        mirror(state.products(), self.columns);
         put(&state.numbers, result)
     }
 }

@@ -3,3 +3,4 @@
 pub(crate) mod class_moments;
 pub(crate) mod co_moments;
 pub(crate) mod pivot;
+pub(crate) mod products;

@@ -1,6 +1,7 @@
 //! Integration tests of statistics and models, one module each, in one binary.
 
 mod common;
+mod folds;
 mod memory;
 mod models;
 mod statistics;
