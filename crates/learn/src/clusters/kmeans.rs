@@ -6,14 +6,14 @@
 //! rows that are farthest from their centres, which takes a further pass. *Cost.* One pass per iteration, `n k p`
 //! multiplications, fewer where rows can be told to stay (`bounds.rs`); `k p` numbers, and 4 bytes per row for bounds
 //! where there are 64 centres or more and memory has room. With centres that are given nothing else; otherwise
-//! `rounds + 2` passes first (`seeding.rs`). A last pass finds the sum of squares for the last centres, unless labels
-//! did not change.
+//! `rounds + 2` passes first (`seeding.rs`). A last pass finds the sum of squares for the last centres, unless an iteration
+//! found it, and labels did not change.
 //!
 //! Lloyd, *Least squares quantization in PCM*, IEEE Trans. Inf. Theory 1982.
 
 use crate::clusters::bounds::{Bounds, Look};
-use crate::clusters::lloyd::{Lloyd, Sums, squared_distances};
-use crate::clusters::seeding::{Pick, picked, reclustered, reclustering_bytes};
+use crate::clusters::lloyd::{Lloyd, MOST_MULTIPLIED, Sums, squared_distances};
+use crate::clusters::seeding::{Nearest, Pick, picked, reclustered, reclustering_bytes};
 use crate::common::{Costs, array_of, columns, finite_rows, matrix, no_overflow, operands, positive, scalar, usage};
 use crate::declare::{Data, Declaration, Found, N_INIT, Plan, Table, numbered, rows_shape, unconverged};
 use crate::moments::class_moments::{ClassMoments, Classes};
@@ -119,13 +119,15 @@ pub(crate) fn phases(runtime: &Runtime, x: &Array, options: &KMeansOptions<'_>) 
     require_own(runtime, "k-means", own_bytes)?;
     let input = Input::new(x, options.weights, vec![0.0; p])?;
     let moments = ClassMoments::of(x, options.weights)?;
-    let mut passes =
-        vec![vec![input.sums(vec![0.0; k * p], None)?, moments.clone()], vec![input.farthest(vec![0.0; k * p], k)?]];
+    let mut passes = vec![
+        vec![input.sums(vec![0.0; k * p], false, None)?, moments.clone()],
+        vec![input.farthest(vec![0.0; k * p], k)?],
+    ];
     if let KMeansStart::Parallel { rounds } = options.start {
         let picks = (rounds.max(1) - 1) * k + 1;
-        passes.push(vec![moments, input.picks(None, 1, 0)?]);
-        passes.push(vec![input.picks(Some(vec![0.0; picks * p]), k, 0)?]);
-        passes.push(vec![input.sums(vec![0.0; (picks + k) * p], None)?]);
+        passes.push(vec![moments, input.picks(None, None, 1, 0)?]);
+        passes.push(vec![input.picks(Some(vec![0.0; picks * p]), None, k, 0)?]);
+        passes.push(vec![input.sums(vec![0.0; (picks + k) * p], false, None)?]);
     }
     Ok(passes.into_iter().map(|arrays| Phase::pass(arrays, own_bytes)).collect())
 }
@@ -169,13 +171,14 @@ impl<'a> Input<'a> {
         Ok(Input { x, weights, shift, shifted })
     }
 
-    /// Random rows, lazily: by their squared distances from the nearest of some centres, times weights.
-    fn picks(&self, centres: Option<Vec<f64>>, count: usize, seed: u64) -> Result<Array> {
+    /// Random rows, lazily: by their squared distances from the nearest of some centres, and of those that are in
+    /// `nearest`, times weights.
+    fn picks(&self, centres: Option<Vec<f64>>, nearest: Option<&Nearest>, count: usize, seed: u64) -> Result<Array> {
         let mut operands = vec![if centres.is_some() { self.shifted.clone() } else { self.x.clone() }];
         operands.extend(centres.map(|centres| self.squares(centres)).transpose()?);
         operands.extend(self.weights.map(|weights| weights.cast(ElementType::Float64)).transpose()?);
-        let factors = operands.len() - 1;
-        Array::fold_rows(Pick { columns: columns(self.x), count, seed: Some(seed), factors }, &operands)
+        let (columns, factors, nearest) = (columns(self.x), operands.len() - 1, nearest.map(Nearest::rows));
+        Array::fold_rows(Pick { columns, count, seed: Some(seed), factors, nearest }, &operands)
     }
 
     /// Squared distances of rows from the nearest of some centres, lazily.
@@ -183,9 +186,10 @@ impl<'a> Input<'a> {
         squared_distances(&self.shifted, centres)?.fold(Fold::Min, &[1], false)
     }
 
-    /// The sums over the rows nearest to each centre, lazily.
-    fn sums(&self, centres: Vec<f64>, look: Option<Look>) -> Result<Array> {
-        let fold = Lloyd { shift: self.shift.clone(), centres, is_weighted: self.weights.is_some(), look };
+    /// The sums over the rows nearest to each centre, lazily, and perhaps that of their squared distances.
+    fn sums(&self, centres: Vec<f64>, with_inertia: bool, look: Option<Look>) -> Result<Array> {
+        let (shift, is_weighted) = (self.shift.clone(), self.weights.is_some());
+        let fold = Lloyd { shift, centres, is_weighted, with_inertia, look };
         Array::fold_rows(fold, &operands(self.x, None, self.weights)?)
     }
 
@@ -201,7 +205,7 @@ impl<'a> Input<'a> {
         };
         squares = shares.binary(Binary::Greater, &scalar(0.0))?.select(&squares, &scalar(0.0))?;
         let rows = Array::join(&[self.shifted.clone(), labels, shares.with_axis(1)?], 1)?;
-        Array::fold_rows(Pick { columns: p + 2, count, seed: None, factors: 1 }, &[rows, squares])
+        Array::fold_rows(Pick { columns: p + 2, count, seed: None, factors: 1, nearest: None }, &[rows, squares])
     }
 }
 
@@ -254,7 +258,7 @@ impl<'a> Run<'a> {
         // The first candidate, with the moments.
         let found = costs.compute(
             self.runtime,
-            &[ClassMoments::of(self.input.x, self.input.weights)?, self.input.picks(None, 1, seed)?],
+            &[ClassMoments::of(self.input.x, self.input.weights)?, self.input.picks(None, None, 1, seed)?],
         )?;
         let moments = Classes::of(&found[0], 1)?;
         let weight = positive(moments.weights[0])?;
@@ -262,32 +266,45 @@ impl<'a> Run<'a> {
         self.spread = Some(moments.squares.iter().map(|square| square / weight).sum::<f64>() / p as f64);
         let (_, row) = picked(&found[1], p).next().expect("a row");
         self.centres = row.iter().zip(&self.input.shift).map(|(centre, shift)| centre - shift).collect();
+        let (mut nearest, mut before) = (Nearest::new(self.runtime, self.input.x.shape()[0]), 0);
         for round in 1..=rounds as u64 {
-            let pick = self.input.picks(Some(self.centres.clone()), k, seed.wrapping_add(round))?;
-            let found = costs.one(self.runtime, pick)?;
-            let before = self.centres.len();
+            // Those before are in the distances that are stored.
+            let first = if nearest.is_some() { before } else { 0 };
+            let seed = seed.wrapping_add(round);
+            let pick = |first: usize, nearest: Option<&Nearest>| {
+                self.input.picks(Some(self.centres[first..].to_vec()), nearest, k, seed)
+            };
+            let found = match costs.one(self.runtime, pick(first, nearest.as_ref())?) {
+                Err(Error::Io(outcore_io::Error::Memory { .. })) if nearest.is_some() => {
+                    nearest = None;
+                    costs.one(self.runtime, pick(0, None)?)?
+                }
+                found => found?,
+            };
+            before = self.centres.len();
             picked(&found, p).for_each(|(_, row)| self.centres.extend(row));
             if self.centres.len() == before {
                 break;
             }
         }
-        let shares = self.assigned(costs, false)?.counts;
+        drop(nearest);
+        let shares = self.assigned(costs, false, false)?.counts;
         self.centres = reclustered(self.runtime, &self.centres, &shares, k, seed)?;
         Ok(())
     }
 
-    /// A pass: the sums over the rows nearest to each centre.
-    fn assigned(&mut self, costs: &mut Costs, with_spread: bool) -> Result<Sums> {
+    /// A pass: the sums over the rows nearest to each centre, and perhaps that of squared distances.
+    fn assigned(&mut self, costs: &mut Costs, with_spread: bool, with_inertia: bool) -> Result<Sums> {
         let k = self.centres.len() / self.input.shift.len();
         let look = self.bounds.as_ref().map(|bounds| bounds.look(self.runtime, &self.centres, self.input.shift.len()));
-        let mut all = vec![self.input.sums(self.centres.clone(), look.transpose()?)?];
+        let mut all = vec![self.input.sums(self.centres.clone(), with_inertia, look.transpose()?)?];
         if with_spread {
             all.push(ClassMoments::of(self.input.x, self.input.weights)?);
         }
         let found = match costs.compute(self.runtime, &all) {
             Err(Error::Io(outcore_io::Error::Memory { .. })) if self.bounds.is_some() => {
                 self.bounds = None;
-                return self.assigned(costs, with_spread);
+                return self.assigned(costs, with_spread, with_inertia);
             }
             found => found?,
         };
@@ -305,11 +322,15 @@ impl<'a> Run<'a> {
         let p = self.input.shift.len();
         let mut before: Option<Sums> = None;
         while self.iterations < options.most_iterations {
-            let found = self.assigned(costs, self.spread.is_none())?;
+            let found = self.assigned(costs, self.spread.is_none(), false)?;
             self.iterations += 1;
             if before.as_ref().is_some_and(|before| before.sums == found.sums && before.counts == found.counts) {
-                (self.inertia, self.counts, self.stopped_by) = (found.inertia, found.counts, "residual");
-                return Ok(());
+                self.stopped_by = "residual";
+                if found.counts.len() > MOST_MULTIPLIED {
+                    (self.inertia, self.counts) = (found.inertia, found.counts);
+                    return Ok(());
+                }
+                break;
             }
             let mut moved = found.clone();
             if found.counts.contains(&0.0) {
@@ -332,7 +353,7 @@ impl<'a> Run<'a> {
                 break;
             }
         }
-        let last = self.assigned(costs, false)?;
+        let last = self.assigned(costs, false, true)?;
         (self.inertia, self.counts) = (last.inertia, last.counts);
         Ok(())
     }
@@ -481,6 +502,53 @@ mod tests {
 
     fn uniforms(seed: u64, count: usize) -> Vec<f64> {
         (0..count as u64).map(|place| uniform(seed, place)).collect()
+    }
+
+    /// Rows that are picked by all candidates at once, and by those of each round.
+    #[test]
+    fn stored_distances_change_no_pick() {
+        let (rows, p, k) = (9001, 5, 7);
+        let numbers = uniforms(3, rows * p);
+        let options = RuntimeOptions { memory_bytes: Some(256 << 20), beside_process: true, ..Default::default() };
+        let runtime = Arc::new(Runtime::new(options).unwrap());
+        let weights: Vec<f64> = (0..rows).map(|row| (row % 3) as f64).collect();
+        let (x, weights) = (array(&numbers, &[rows, p]), array(&weights, &[rows]));
+        let input = Input::new(&x, Some(&weights), vec![0.5; p]).unwrap();
+        let nearest = Nearest::new(&runtime, rows as u64).unwrap();
+        for round in 0..3 {
+            let (before, behind) = (round * k * p, (round + 1) * k * p);
+            let mut costs = Costs::default();
+            let all = input.picks(Some(numbers[..behind].to_vec()), None, k, round as u64).unwrap();
+            let own = input.picks(Some(numbers[before..behind].to_vec()), Some(&nearest), k, round as u64).unwrap();
+            let (all, own) = (costs.one(&runtime, all).unwrap(), costs.one(&runtime, own).unwrap());
+            assert!(all.iter().zip(&own).all(|(one, other)| one.to_bits() == other.to_bits()), "round {round}");
+        }
+    }
+
+    /// Centres that rows are added to as products with weights, and one by one.
+    #[test]
+    fn few_centres_are_those_of_rows_that_are_added_one_by_one() {
+        for (rows, p, k, scale) in [(1500, 3, 16, 1.0), (9001, 8, 5, 1e8), (2100, 17, 1, 1e-3), (9, 33, 4, 1.0)] {
+            let numbers: Vec<f64> = uniforms(p as u64, rows * p).iter().map(|number| number * scale).collect();
+            let options = RuntimeOptions { memory_bytes: Some(256 << 20), beside_process: true, ..Default::default() };
+            let runtime = Arc::new(Runtime::new(options).unwrap());
+            let shares: Vec<f64> = (0..rows).map(|row| (row % 4) as f64 * 0.25).collect();
+            let (x, shares) = (array(&numbers, &[rows, p]), array(&shares, &[rows]));
+            for weights in [None, Some(&shares)] {
+                let input = Input::new(&x, weights, vec![0.5 * scale; p]).unwrap();
+                let centres: Vec<f64> = numbers[..k * p].iter().map(|number| number - 0.5 * scale).collect();
+                let found = [false, true].map(|with_inertia| {
+                    let sums = input.sums(centres.clone(), with_inertia, None).unwrap();
+                    Costs::default().one(&runtime, sums).unwrap()
+                });
+                // Counts are the same, and sums but for the order of additions; the inertia is one of products.
+                assert_eq!(found[0][1..=k], found[1][1..=k], "{rows} {p} {k}");
+                let bound = 1e-13 * scale * rows as f64;
+                let pairs = found[0][k + 1..].iter().zip(&found[1][k + 1..]);
+                assert!(pairs.clone().all(|(one, other)| (one - other).abs() <= bound), "{rows} {p} {k}");
+                assert!((found[0][0] / found[1][0] - 1.0).abs() < 1e-9, "{rows} {p} {k}");
+            }
+        }
     }
 
     #[test]

@@ -3,11 +3,14 @@
 //! *Idea.* A tile of rows stays in the first level of the cache while the nearest centre of each is found, by products,
 //! and while it is added to the sums of that. Where rounding of products may have decided, differences do. Where bounds
 //! are kept, rows of a block that cannot have left their centre are found first; the others make tiles of their own.
-//! Rows are added in their order all the same. *Cost.* `n k p` multiplications, or fewer with bounds; `k (p + 1)`
-//! numbers.
+//! Rows are added in their order all the same. Of few centres, the sums are products of the rows with columns that are
+//! the rows' weights at their own centre and 0 at others (`products.rs`); the sum of squared distances is then left out,
+//! for all passes but the last one. *Cost.* `n k p` multiplications, or fewer with bounds; `k (p + 1)` numbers, and up to
+//! 8 times as many of few centres.
 
 use crate::clusters::bounds::Look;
-use crate::common::{add, array_of, columns, finite, put, reals, weights};
+use crate::common::{add, array_of, columns, finite, put, reals, total, weights};
+use crate::moments::products::{self, Square, add_products, for_each_sum, packed_columns};
 use outcore_array::kernel::{Binary, Fold, Loop, Unary, ValuesMut, widest};
 use outcore_array::{Array, RowBlock, RowFold};
 use outcore_image::Result;
@@ -34,8 +37,24 @@ pub(crate) struct Lloyd {
     /// Less the shift.
     pub centres: Vec<f64>,
     pub is_weighted: bool,
+    /// Whether the sum of squared distances is found; otherwise it is one of products, if there are few centres.
+    pub with_inertia: bool,
     /// Bounds of the rows.
     pub look: Option<Look>,
+}
+
+impl Lloyd {
+    /// Whether rows are added as products with weights.
+    fn is_by_products(&self) -> bool {
+        self.centres.len() <= MOST_MULTIPLIED * self.shift.len() && !self.with_inertia && self.look.is_none()
+    }
+
+    /// Numbers of the columns of a block, and of weights: one set behind the other.
+    fn packed(&self, rows: usize) -> (usize, usize) {
+        let (p, k) = (self.shift.len(), self.centres.len() / self.shift.len());
+        let stride = stride_of(rows);
+        (stride * packed_columns(p), stride * packed_columns(k))
+    }
 }
 
 /// Rows of a tile, and of a vector at the same time.
@@ -48,6 +67,14 @@ const SIDE: usize = 4;
 pub(crate) const MOST_ROWS: usize = 512;
 /// Sums of squares of a row, side by side.
 const LANES: usize = 8;
+/// The most centres for which rows are added as products: more of these take longer than to add up each row.
+pub(crate) const MOST_MULTIPLIED: usize = 16;
+
+/// Numbers of a packed column: whole tiles, and not a multiple of a page, for then columns would share few lines of the
+/// first-level cache.
+fn stride_of(rows: usize) -> usize {
+    rows.next_multiple_of(ROWS) + products::ROWS
+}
 
 /// Rows of a block during their comparison with centres.
 #[derive(Default)]
@@ -57,6 +84,30 @@ struct Space {
     labels: Vec<usize>,
     /// The rows that are to be compared with all centres.
     open: Vec<usize>,
+    /// Column by column, of few centres, the rows, and their weights for every centre.
+    packed: Vec<f64>,
+    shares: Vec<f64>,
+}
+
+/// A tile of rows, as columns.
+#[derive(Clone, Copy)]
+struct Tile<'a> {
+    numbers: &'a [f64],
+    /// The distance between columns.
+    stride: usize,
+}
+
+impl<'a> Tile<'a> {
+    /// A tile by itself.
+    #[inline(always)]
+    fn of(columns: &'a [[f64; ROWS]]) -> Self {
+        Tile { numbers: columns.as_flattened(), stride: ROWS }
+    }
+
+    #[inline(always)]
+    fn column(self, column: usize) -> &'a [f64; ROWS] {
+        self.numbers[column * self.stride..][..ROWS].try_into().expect("as many rows")
+    }
 }
 
 /// The nearest centres of the rows of a tile, by products: squared distances, and those from the second ones, are less
@@ -77,19 +128,22 @@ struct Tiles<'a> {
     first_row: u64,
     rows: usize,
     sums: &'a mut Sums,
+    /// Sums by products.
+    products: &'a mut [Square],
     space: &'a mut Space,
 }
 
 impl Tiles<'_> {
     /// The products of a tile with some centres.
     #[inline(always)]
-    fn multiply<const C: usize>(&self, tile: &[[f64; ROWS]], first: usize, to: &mut [[f64; ROWS]]) {
+    fn multiply<const C: usize>(&self, tile: Tile<'_>, first: usize, to: &mut [[f64; ROWS]]) {
         let p = self.columns.len();
         let centres: [&[f64]; C] = std::array::from_fn(|c| &self.fold.centres[(first + c) * p..][..p]);
         let mut products = [[0.0; ROWS]; C];
-        for (column, values) in tile[..p].iter().enumerate() {
+        for column in 0..p {
+            let values = *tile.column(column);
             for c in 0..C {
-                products[c] = each(*values, products[c], |value, product| value.mul_add(centres[c][column], product));
+                products[c] = each(values, products[c], |value, product| value.mul_add(centres[c][column], product));
             }
         }
         to[first..first + C].copy_from_slice(&products);
@@ -97,7 +151,7 @@ impl Tiles<'_> {
 
     /// The nearest centres; `products` has a place for each centre.
     #[inline(always)]
-    fn nearest(&self, tile: &[[f64; ROWS]], products: &mut [[f64; ROWS]]) -> Nearest {
+    fn nearest(&self, tile: Tile<'_>, products: &mut [[f64; ROWS]]) -> Nearest {
         let whole = products.len() / CENTRES * CENTRES;
         for first in (0..whole).step_by(CENTRES) {
             self.multiply::<CENTRES>(tile, first, products);
@@ -120,8 +174,8 @@ impl Tiles<'_> {
             }
         }
         let mut squares = [0.0; ROWS];
-        for values in &tile[..self.columns.len()] {
-            squares = each(squares, *values, |square, value| square + value * value);
+        for column in 0..self.columns.len() {
+            squares = each(squares, *tile.column(column), |square, value| square + value * value);
         }
         Nearest { labels, least, seconds, squares }
     }
@@ -132,9 +186,15 @@ impl Tiles<'_> {
     /// error is relative to its distance.
     #[inline(always)]
     fn settled(&self, nearest: &Nearest, i: usize, row: &[f64]) -> usize {
+        if self.is_settled(nearest, i) { nearest.labels[i] as usize } else { self.compared(row) }
+    }
+
+    /// Whether rounding of products cannot have decided which centre is next to row `i` of a tile.
+    #[inline(always)]
+    fn is_settled(&self, nearest: &Nearest, i: usize) -> bool {
         let (least, second) = (nearest.least[i], nearest.seconds[i]);
-        let error = rounding(row.len()) * (nearest.squares[i] + least.abs() + second.abs());
-        if second - least > error || self.squares.len() == 1 { nearest.labels[i] as usize } else { self.compared(row) }
+        let error = rounding(self.columns.len()) * (nearest.squares[i] + least.abs() + second.abs());
+        second - least > error || self.squares.len() == 1
     }
 
     /// The number of the centre next to a row, by differences: the first one of those that are equally near.
@@ -190,7 +250,7 @@ impl Tiles<'_> {
         }
         for open in space.open.chunks(ROWS) {
             gather(&space.rows, open, tile);
-            let nearest = self.nearest(tile, products);
+            let nearest = self.nearest(Tile::of(tile), products);
             for (i, &row) in open.iter().enumerate() {
                 let label = self.settled(&nearest, i, &space.rows[row * stride..][..p]);
                 let (square, second) = (nearest.squares[i], nearest.seconds[i]);
@@ -199,6 +259,47 @@ impl Tiles<'_> {
             }
         }
         *self.space = space;
+    }
+
+    /// Adds all rows as products with their weights. Returns the sum of squared distances by products.
+    #[inline(always)]
+    fn add_by_products(&mut self, products: &mut [[f64; ROWS]]) -> f64 {
+        let (p, k, stride) = (self.columns.len(), products.len(), stride_of(self.rows));
+        let (packed, shares) = self.fold.packed(self.rows);
+        let mut space = std::mem::take(self.space);
+        for (room, len) in [(&mut space.packed, packed), (&mut space.shares, shares)] {
+            if room.len() != len {
+                room.clear();
+                room.resize(len, 0.0);
+            }
+        }
+        for (column, (values, to)) in self.columns.iter().zip(space.packed.chunks_exact_mut(stride)).enumerate() {
+            let shift = self.fold.shift[column];
+            for (to, value) in to.iter_mut().zip(*values) {
+                *to = value - shift;
+            }
+        }
+        space.shares.fill(0.0);
+        let (mut row, mut inertia) = (vec![0.0; p], 0.0);
+        for first in (0..self.rows).step_by(ROWS) {
+            let nearest = self.nearest(Tile { numbers: &space.packed[first..], stride }, products);
+            for i in 0..ROWS.min(self.rows - first) {
+                let mut label = nearest.labels[i] as usize;
+                if !self.is_settled(&nearest, i) {
+                    let own = space.packed[first + i..].iter().step_by(stride);
+                    row.iter_mut().zip(own).for_each(|(to, value)| *to = *value);
+                    label = self.compared(&row);
+                }
+                let share = self.shares.map_or(1.0, |shares| shares[first + i]);
+                space.shares[label * stride + first + i] = share;
+                inertia += share * (nearest.squares[i] + nearest.least[i]);
+            }
+        }
+        let counts = self.sums.counts.iter_mut().zip(space.shares.chunks_exact(stride).take(k));
+        counts.for_each(|(count, shares)| *count += total(shares));
+        add_products(&space.shares, &space.packed, stride, false, self.products);
+        *self.space = space;
+        inertia
     }
 
     /// Adds a row, less the shift, to the sums of its centre, and its squared distance to the inertia.
@@ -227,6 +328,9 @@ impl Loop for Tiles<'_> {
     #[inline(always)]
     fn run(mut self) -> f64 {
         let stride = self.columns.len().next_multiple_of(SIDE);
+        if self.fold.is_by_products() {
+            return self.add_by_products(&mut vec![[0.0; ROWS]; self.squares.len()]);
+        }
         let mut tile = vec![[0.0; ROWS]; stride];
         let (mut products, mut inertia) = (vec![[0.0; ROWS]; self.squares.len()], [0.0; LANES]);
         let share = |shares: Option<&[f64]>, row: usize| shares.map_or(1.0, |shares| shares[row]);
@@ -241,7 +345,7 @@ impl Loop for Tiles<'_> {
             let mut rows = vec![0.0; ROWS * stride];
             for first in (0..self.rows).step_by(ROWS) {
                 let count = self.load(first, &mut tile);
-                let nearest = self.nearest(&tile, &mut products);
+                let nearest = self.nearest(Tile::of(&tile), &mut products);
                 transpose(&tile, &mut rows, stride);
                 for i in 0..count {
                     let row = &rows[i * stride..][..self.columns.len()];
@@ -327,6 +431,8 @@ pub(crate) struct Sums {
 /// Folded sums of some rows, and buffers for the next ones.
 pub(crate) struct Folded {
     pub sums: Sums,
+    /// Sums of few centres that are not in `sums` yet.
+    products: Vec<Square>,
     space: Space,
 }
 
@@ -346,18 +452,26 @@ impl RowFold for Lloyd {
         let (p, k) = (self.shift.len(), self.centres.len() / self.shift.len());
         let stride = p.next_multiple_of(SIDE);
         let block = if self.look.is_some() { MOST_ROWS * (stride + 2) } else { 0 };
-        8 * (self.results() + ROWS * (2 * stride + k) + block) as u64
+        let (packed, products) = match self.is_by_products() {
+            true => (self.packed(MOST_ROWS), products::squares(k, p, false)),
+            false => ((0, 0), 0),
+        };
+        let numbers = self.results() + ROWS * (2 * stride + k) + block + packed.0 + packed.1;
+        (8 * numbers + products * size_of::<Square>()) as u64
     }
 
     fn begin(&self) -> Folded {
         let (counts, sums) = (vec![0.0; self.centres.len() / self.shift.len()], vec![0.0; self.centres.len()]);
-        Folded { sums: Sums { inertia: 0.0, counts, sums }, space: Space::default() }
+        Folded { sums: Sums { inertia: 0.0, counts, sums }, products: Vec::new(), space: Space::default() }
     }
 
     fn add(&self, state: &mut Folded, block: &RowBlock<'_>) -> Result<()> {
         let shares = weights(block, self.is_weighted.then_some(1))?;
         let columns: Vec<&[f64]> = block.operands[0].iter().map(reals).collect();
         let squares = squares(&self.centres, self.shift.len());
+        if self.is_by_products() && state.products.is_empty() {
+            state.products.resize(products::squares(squares.len(), columns.len(), false), Square::default());
+        }
         let inertia = widest(Tiles {
             fold: self,
             squares: &squares,
@@ -366,6 +480,7 @@ impl RowFold for Lloyd {
             first_row: block.first_row,
             rows: block.rows,
             sums: &mut state.sums,
+            products: &mut state.products,
             space: &mut state.space,
         });
         if !inertia.is_finite() {
@@ -377,6 +492,11 @@ impl RowFold for Lloyd {
 
     fn close(&self, state: &mut Folded) -> Result<()> {
         state.space = Space::default();
+        let (products, sums) = (std::mem::take(&mut state.products), &mut state.sums.sums);
+        if !products.is_empty() {
+            let (p, k) = (self.shift.len(), self.centres.len() / self.shift.len());
+            for_each_sum(&products, k, p, false, |centre, column, sum| sums[centre * p + column] += sum);
+        }
         Ok(())
     }
 

@@ -3,6 +3,8 @@
 //! *Idea.* A pass picks `k` rows at once, without replacement, each by its weight times its squared distance from the
 //! candidates so far: those with the least `-ln(u) / weight`, `u` a random number of the seed and the row (Efraimidis,
 //! Spirakis, *Weighted random sampling with a reservoir*, 2006). That needs no sum in advance, so a round is one pass.
+//! It compares rows with the candidates of the round before only, where memory has room for 8 bytes per row: the squared
+//! distance from the nearest candidate so far.
 //! At the end candidates get the weights of the rows next to them, and k-means++ with Lloyd's iterations picks the
 //! centres of them in memory, the best of several tries. *Cost.* `rounds + 2` passes; a try takes no more than a pass
 //! over 21 times as many rows as there are candidates, on all workers. Some `10 rounds k (p + 1)` numbers.
@@ -17,8 +19,9 @@ use crate::phases::bytes_of;
 use outcore_array::kernel::{Values, ValuesMut, squared_distances};
 use outcore_array::{RowBlock, RowFold};
 use outcore_image::Result;
-use outcore_io::{Runtime, into_inner, lock};
-use std::sync::Mutex;
+use outcore_io::{Reservation, Runtime, into_inner, lock};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 
 /// A fold that picks rows: operands are observations, then the factors of their weights.
 pub(crate) struct Pick {
@@ -28,7 +31,33 @@ pub(crate) struct Pick {
     pub seed: Option<u64>,
     /// Number of operands after the first; the weight of a row is their product, 1 if there are none.
     pub factors: usize,
+    /// The least numbers of all rows so far, as bits: the first factor is the lesser of both, and replaces them.
+    pub nearest: Option<Arc<[AtomicU64]>>,
 }
+
+/// The squared distances of all rows from the nearest candidate so far, between passes.
+pub(crate) struct Nearest {
+    rows: Arc<[AtomicU64]>,
+    _memory: Reservation,
+}
+
+impl Nearest {
+    /// Distances from no candidate; `None` if they take too much memory.
+    pub fn new(runtime: &Runtime, rows: u64) -> Option<Self> {
+        let (bytes, budget) = (rows.saturating_mul(8), runtime.budget());
+        let has_room = bytes <= budget.available_bytes() / MEMORY_PART;
+        let memory = has_room.then(|| budget.reserve("distances of k-means", bytes).ok()).flatten()?;
+        Some(Nearest { rows: (0..rows).map(|_| AtomicU64::new(f64::INFINITY.to_bits())).collect(), _memory: memory })
+    }
+
+    /// The distances, as bits, for a pass.
+    pub fn rows(&self) -> Arc<[AtomicU64]> {
+        Arc::clone(&self.rows)
+    }
+}
+
+/// Distances take at most one part in this number of the available memory.
+const MEMORY_PART: u64 = 4;
 
 /// Rows with their keys and numbers, the least key first.
 type Picked = Vec<(f64, u64, Vec<f64>)>;
@@ -65,11 +94,16 @@ impl RowFold for Pick {
             weights(block, Some(factor))?;
         }
         for row in 0..block.rows {
-            let mut weight = 1.0;
+            let (mut weight, place) = (1.0, block.first_row + row as u64);
             for factor in 1..=self.factors {
-                weight *= reals(&block.operands[factor][0])[row];
+                let mut own = reals(&block.operands[factor][0])[row];
+                if let Some(nearest) = self.nearest.as_ref().filter(|_| factor == 1) {
+                    let nearest = &nearest[place as usize];
+                    own = own.min(f64::from_bits(nearest.load(Ordering::Relaxed)));
+                    nearest.store(own.to_bits(), Ordering::Relaxed);
+                }
+                weight *= own;
             }
-            let place = block.first_row + row as u64;
             if weight <= 0.0 {
                 continue;
             }
@@ -247,7 +281,13 @@ impl<'a> Candidates<'a> {
     /// The sums over the candidates nearest to each centre.
     fn assigned(&self, centres: &[f64], bounds: Option<&Bounds>) -> Result<Sums> {
         let look = bounds.map(|bounds| bounds.look(self.runtime, centres, self.width)).transpose()?;
-        let fold = Lloyd { shift: vec![0.0; self.width], centres: centres.to_vec(), is_weighted: true, look };
+        let fold = Lloyd {
+            shift: vec![0.0; self.width],
+            centres: centres.to_vec(),
+            is_weighted: true,
+            with_inertia: true,
+            look,
+        };
         let parts: Vec<_> = (0..self.count().div_ceil(part_rows(self.count()))).map(|_| Mutex::new(None)).collect();
         self.for_each_part(|part, first, rows| {
             let mut state = fold.begin();
