@@ -1,5 +1,6 @@
 """What NetworkX asks of the backend when it is imported. Nothing native is imported here, and no NumPy."""
 
+import re
 from typing import Any
 
 _PATHS = "Of several shortest paths another one may be named."
@@ -131,18 +132,26 @@ FUNCTIONS: dict[str, str] = {
     "laplacian_matrix": "",
 }
 
+# The oldest NetworkX whose results the backend has, in their order: an older one lists paths as it finds them.
+OLDEST = (3, 6)
+
 # The version of NetworkX from which on it has a function that means this.
 SINCE = {"centroid": (3, 7)}
 
 
-def get_info() -> dict[str, Any]:
-    """The backend as NetworkX lists it."""
+def networkx_version() -> tuple[int, ...]:
+    """The version of NetworkX that is installed, of a release or of one that is being made."""
     # NetworkX is needed only here.
     import networkx  # type: ignore[import-untyped]
 
+    return tuple(int(part) for part in re.findall(r"\d+", networkx.__version__)[:2])
+
+
+def get_info() -> dict[str, Any]:
+    """The backend as NetworkX lists it."""
     from _outcore_networkx._config import OutcoreConfig
 
-    version = tuple(int(part) for part in networkx.__version__.split(".")[:2])
+    version = networkx_version()
     functions = {name: text for name, text in FUNCTIONS.items() if version >= SINCE.get(name, version)}
 
     return {

@@ -108,3 +108,18 @@ def test_closeness_needs_no_memory_for_every_pair():
     graph = nx.Graph((node, node + 1) for node in range(0, 20_000, 2))
     with nx.config.backends.outcore(memory="64MiB"):
         assert nx.closeness_centrality(graph, backend="outcore") == nx.closeness_centrality(graph)
+
+
+@pytest.mark.parametrize("version, is_supported", [("3.5", False), ("3.6", True), ("3.7rc0.dev0", True), ("4.0", True)])
+def test_older_versions_are_refused_and_coming_ones_are_read(version, is_supported):
+    script = (
+        "import networkx as nx\n"
+        f"nx.__version__ = {version!r}\n"
+        "import _outcore_networkx\n"
+        "assert _outcore_networkx.get_info()['functions']\n"
+        "nx.pagerank(nx.path_graph(3), backend='outcore')\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert (done.returncode == 0) == is_supported, done.stderr
+    if not is_supported:
+        assert "ImportError: expected NetworkX 3.6 or newer" in done.stderr and "found 3.5" in done.stderr

@@ -12,6 +12,7 @@ from typing import Any
 
 import networkx as nx  # type: ignore[import-untyped]
 
+from _outcore_networkx import OLDEST, networkx_version
 from outcore.networkx._costs import LEAST
 
 Limit = Callable[["Call"], str | None]
@@ -30,7 +31,11 @@ _QUICK: set[str] = set()
 _LONG: set[str] = set()
 
 # NetworkX's version, for what newer ones do otherwise.
-VERSION = tuple(int(part) for part in nx.__version__.split(".")[:2])
+VERSION = networkx_version()
+if VERSION < OLDEST:
+    oldest = ".".join(map(str, OLDEST))
+    found = f"expected NetworkX {oldest} or newer for its backend outcore, found {nx.__version__}"
+    raise ImportError(f"{found}; pip install 'networkx>={oldest}'")
 
 # The number of rows whose mean length tells the size of a graph.
 _ROWS = 300
