@@ -40,6 +40,7 @@ def options_of(name, graph):
     nodes = list(graph)
     values = {"source": nodes[0], "target": nodes[-1], "sources": nodes[:2], "S": nodes[:2], "k": 3, "n": nodes[0]}
     values |= {"name": "weight", "distance": 2}
+    values["communities"] = [set(nodes[::2]), set(nodes[1::2])]
     parameters = list(inspect.signature(FUNCTIONS[name]).parameters.values())[1:]
     required = {one.name: values[one.name] for one in parameters if one.default is one.empty}
     if name in ("shortest_path", "shortest_path_length"):

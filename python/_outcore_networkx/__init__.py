@@ -9,6 +9,7 @@ _BELLMAN = "Not with negative weights. Nodes are in the order of their distances
 _FIRST = "Of an image in the order of their first nodes."
 _PART = "Returns a graph of NetworkX with all attributes; of an image a graph in memory."
 _EDGE_ORDER = "Sums are added up in another order, so that the last bits differ."
+_SPANNING = "Kruskal's algorithm."
 
 # The functions that the backend has, with what users should know beside the documentation of NetworkX.
 FUNCTIONS: dict[str, str] = {
@@ -16,6 +17,7 @@ FUNCTIONS: dict[str, str] = {
     "pagerank": "Stops by NetworkX's rule; `nstart` is not taken.",
     "hits": _EDGE_ORDER,
     "betweenness_centrality": "Without `weight`; with `k` NetworkX's own sample of nodes.",
+    "edge_betweenness_centrality": "Without `weight` and parallel edges; with `k` NetworkX's own sample of nodes.",
     "closeness_centrality": "",
     "harmonic_centrality": _EDGE_ORDER,
     "degree_centrality": "",
@@ -43,6 +45,8 @@ FUNCTIONS: dict[str, str] = {
     "number_attracting_components": "",
     "is_attracting_component": "",
     "is_directed_acyclic_graph": "",
+    "topological_generations": "Of an image in the order of the image. A change of the graph meanwhile is not noticed.",
+    "topological_sort": "Of an image in the order of the image. A change of the graph meanwhile is not noticed.",
     # Distances and paths.
     "single_source_shortest_path_length": "",
     "single_target_shortest_path_length": "",
@@ -86,6 +90,7 @@ FUNCTIONS: dict[str, str] = {
     "descendants": "",
     "ancestors": "",
     "descendants_at_distance": "",
+    "bfs_edges": "Of an image in the order of the image, and without `sort_neighbors`.",
     "bfs_layers": "Nodes of a layer of an image are in the order of the image.",
     # Structure.
     "core_number": "",
@@ -97,6 +102,7 @@ FUNCTIONS: dict[str, str] = {
     "triangles": "",
     "clustering": "Without `weight`.",
     "average_clustering": "Without `weight`.",
+    "square_clustering": "Of undirected graphs.",
     "transitivity": "Of undirected graphs.",
     "reciprocity": "",
     "overall_reciprocity": "",
@@ -108,6 +114,7 @@ FUNCTIONS: dict[str, str] = {
     "number_of_isolates": "",
     "number_of_selfloops": "",
     "is_empty": "",
+    "is_weighted": "",
     "is_bipartite": "",
     "is_tree": "",
     "is_forest": "",
@@ -120,6 +127,13 @@ FUNCTIONS: dict[str, str] = {
     "has_eulerian_path": "",
     "get_node_attributes": "Of images.",
     "get_edge_attributes": "Of images; without parallel edges.",
+    # Communities and trees.
+    "label_propagation_communities": "Without loops. Of an image `outcore.label_propagation` finds others.",
+    "modularity": "Of real weights " + _EDGE_ORDER[0].lower() + _EDGE_ORDER[1:],
+    "minimum_spanning_edges": _SPANNING + " Of an image the data of an edge are its weight.",
+    "maximum_spanning_edges": _SPANNING + " Of an image the data of an edge are its weight.",
+    "minimum_spanning_tree": _SPANNING + " Not of an image.",
+    "maximum_spanning_tree": _SPANNING + " Not of an image.",
     # Link prediction.
     "jaccard_coefficient": "",
     "adamic_adar_index": "",
@@ -130,6 +144,7 @@ FUNCTIONS: dict[str, str] = {
     "to_scipy_sparse_array": "",
     "to_numpy_array": "Parallel edges are added up.",
     "laplacian_matrix": "",
+    "normalized_laplacian_matrix": "",
 }
 
 # The oldest NetworkX whose results the backend has, in their order: an older one lists paths as it finds them.

@@ -8,7 +8,17 @@ they differ, is in `docs/networkx.md`.
 from functools import partial
 from typing import Any
 
-from outcore.networkx import _centrality, _components, _dispatch, _distances, _structure  # noqa: F401
+from outcore.networkx import (  # noqa: F401
+    _centrality,
+    _communities,
+    _components,
+    _dispatch,
+    _distances,
+    _edge_betweenness,
+    _orders,
+    _structure,
+    _trees,
+)
 from outcore.networkx._graph import convert_to_nx
 from outcore.networkx._registry import FUNCTIONS
 

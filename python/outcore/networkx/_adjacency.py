@@ -10,11 +10,43 @@ import operator
 from collections.abc import Iterator
 from functools import cached_property
 from itertools import chain, compress
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from outcore._inputs.tables import PIECE_ROWS, weight_kind
+
+
+class Rows(NamedTuple):
+    """The neighbours of vertices as arrays."""
+
+    # Where each row begins among the entries, and the number of all.
+    starts: np.ndarray
+    # The neighbour that each entry names.
+    targets: np.ndarray
+    # The edge of each entry.
+    edges: np.ndarray
+
+
+def rows_of(count: int, sources: np.ndarray, targets: np.ndarray, is_directed: bool) -> Rows:
+    """The rows of so many vertices, of the ends of their edges."""
+    edges = np.arange(len(sources))
+    if not is_directed:
+        is_double = sources != targets
+        edges = np.concatenate([edges, edges[is_double]])
+        sources, targets = np.concatenate([sources, targets[is_double]]), np.concatenate([targets, sources[is_double]])
+    order = np.argsort(sources, kind="stable")
+    starts = np.zeros(count + 1, np.int64)
+    np.cumsum(np.bincount(sources, minlength=count), out=starts[1:])
+    return Rows(starts, targets[order], edges[order])
+
+
+def entries_of(starts: np.ndarray, vertices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The entries of the rows of some vertices, row by row, and the length of each row."""
+    counts = starts[vertices + 1] - starts[vertices]
+    ends = np.cumsum(counts)
+    total = int(ends[-1]) if len(ends) else 0
+    return np.arange(total) + np.repeat(starts[vertices] - ends + counts, counts), counts
 
 
 class Adjacency:
@@ -115,6 +147,25 @@ class Adjacency:
             self._weights[attribute] = found
             self._entry_weights.pop(attribute, None)
         return not is_same
+
+    @cached_property
+    def rows(self) -> Rows:
+        """The rows, of which each entry knows its edge. There are no parallel edges."""
+        if self._is_first is None:
+            return Rows(self.starts, self.targets, np.arange(len(self.targets)))
+        least, greatest = np.minimum(self.sources, self.targets), np.maximum(self.sources, self.targets)
+        pairs = least.astype(np.int64) * len(self.nodes) + greatest
+        known = pairs[self._is_first]
+        order = np.argsort(known)
+        return Rows(self.starts, self.targets, order[np.searchsorted(known, pairs, sorter=order)])
+
+    @property
+    def keys(self) -> list[Any]:
+        """The key of each of the parallel edges."""
+        entries: Iterator[Any] = self._entries()
+        if self._is_first is not None:
+            entries = compress(entries, self._is_first.tolist())
+        return list(chain.from_iterable(entries))
 
     @property
     def attributes(self) -> list[Any]:

@@ -496,6 +496,22 @@ def descendants_at_distance(G: Any, source: Any, distance: Any) -> set[Any]:
 
 
 @implements(local=True)
+def bfs_edges(
+    G: Any, source: Any, reverse: bool = False, depth_limit: Any = None, sort_neighbors: Any = None
+) -> Iterator[tuple[Any, Any]]:
+    if sort_neighbors is not None:
+        raise NotImplementedError("sort_neighbors= is not supported")
+    G = adapt(G)
+    if source not in G:
+        raise nx.NetworkXError(f"The node {source} is not in the graph.")
+    searched = G.reversed if reverse else G
+    found = ordered_search(searched, source, None, cutoff=_level(depth_limit))
+    for place, parent in zip(found.places, found.parents):
+        if place != parent:
+            yield searched.nodes[parent], searched.nodes[place]
+
+
+@implements(local=True)
 def bfs_layers(G: Any, sources: Any) -> Iterator[list[Any]]:
     G = adapt(G)
     given = [sources] if sources in G else list(sources)

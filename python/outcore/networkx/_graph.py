@@ -9,7 +9,7 @@ import os
 import weakref
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from functools import cached_property
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 import networkx as nx  # type: ignore[import-untyped]
@@ -21,7 +21,7 @@ from outcore._graphs.importing import part
 from outcore._inputs.tables import PIECE_ROWS, Chunks
 from outcore._linalg.matrix import SparseMatrix
 from outcore._outcore import AlgorithmResult, Graph, Runtime
-from outcore.networkx._adjacency import Adjacency
+from outcore.networkx._adjacency import Adjacency, Rows, rows_of
 
 
 class Converted:
@@ -199,20 +199,28 @@ class Converted:
             raise NotImplementedError("searches against the direction of edges need a reversed image")
         return Converted(self.graph.reverse(), self)
 
-    def edge_arrays(self, attribute: Any) -> tuple[np.ndarray, np.ndarray, list[Any]]:
-        """The places of both ends of each edge, and its weight as a number of Python's."""
+    def edge_pieces(self, attribute: Any) -> Iterator[tuple[np.ndarray, np.ndarray, list[Any]]]:
+        """The places of both ends of each edge, and its weight as a number of Python's, some edges at a time."""
         name = self.weight(attribute)
         rows = iter(self._image(name).edges(weights=name is not None))
-        pieces: list[list[np.ndarray]] = []
-        values: list[Any] = []
         while batch := list(islice(rows, PIECE_ROWS)):
             source, target, *weights = zip(*batch)
-            pieces.append([np.array([self.places[node] for node in column]) for column in (source, target)])
-            values += weights[0] if weights else [1] * len(batch)
+            ends = (np.array([self.places[node] for node in column]) for column in (source, target))
+            yield (*ends, list(weights[0]) if weights else [1] * len(batch))  # type: ignore[misc]
+
+    def edge_arrays(self, attribute: Any) -> tuple[np.ndarray, np.ndarray, list[Any]]:
+        """The places of both ends of each edge, and its weight as a number of Python's."""
+        pieces = list(self.edge_pieces(attribute))
+        if len(pieces) == 1:
+            return pieces[0]
         if not pieces:
-            return np.zeros(0, np.int64), np.zeros(0, np.int64), values
-        sources, targets = map(np.concatenate, zip(*pieces))
-        return sources, targets, values
+            return np.zeros(0, np.int64), np.zeros(0, np.int64), []
+        sources, targets, values = zip(*pieces)
+        return np.concatenate(sources), np.concatenate(targets), list(chain.from_iterable(values))
+
+    def rows(self, sources: np.ndarray, targets: np.ndarray) -> Rows:
+        """The neighbours of the vertices as arrays, of the edges that `edge_arrays` has, none of them parallel."""
+        return rows_of(len(self), sources, targets, self.is_directed())
 
     def part(self, is_chosen: np.ndarray) -> Any:
         """The subgraph of some vertices: a graph in memory."""
@@ -375,10 +383,13 @@ class Conversion(Converted):
     def reversed(self) -> "Converted":
         return Conversion(self.original, is_reversed=True) if self.is_directed() else self
 
-    def edge_arrays(self, attribute: Any) -> tuple[np.ndarray, np.ndarray, list[Any]]:
+    def edge_pieces(self, attribute: Any) -> Iterator[tuple[np.ndarray, np.ndarray, list[Any]]]:
         weights = None if attribute is None else self.adjacency.weights(attribute)
         source, target = self.adjacency.edges
-        return source, target, [1] * len(source) if weights is None else weights.values
+        yield source, target, [1] * len(source) if weights is None else weights.values
+
+    def rows(self, sources: np.ndarray, targets: np.ndarray) -> Rows:
+        return self.adjacency.rows
 
     def part(self, is_chosen: np.ndarray) -> Any:
         """The subgraph of some vertices: a graph of NetworkX with its attributes."""

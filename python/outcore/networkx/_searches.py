@@ -13,7 +13,7 @@ import networkx as nx  # type: ignore[import-untyped]
 import numpy as np
 
 from outcore._errors import UsageError
-from outcore.networkx._adjacency import Adjacency
+from outcore.networkx._adjacency import Adjacency, entries_of
 from outcore.networkx._graph import Conversion, Converted
 
 # Errors of NetworkX about nodes that a graph does not have.
@@ -22,7 +22,7 @@ SOURCE, TARGET, NODE = "Source {} is not in G", "Target {} is not in G", "Node {
 # The greatest number of vertices of a graph whose distances are all held at once.
 _MOST_AT_ONCE = 2048
 # Levels of a search with fewer vertices are passed over one vertex after the other.
-_FEW = 8
+FEW = 8
 
 
 class Search(NamedTuple):
@@ -113,7 +113,7 @@ def _by_levels(rows: Adjacency, sources: list[int], cutoff: float | None) -> Sea
     parents[level] = level
     levels = [level]
     while len(level) and (cutoff is None or len(levels) <= cutoff):
-        if len(level) <= _FEW:
+        if len(level) <= FEW:
             found = []
             for vertex in level.tolist():
                 for target in targets[starts[vertex] : starts[vertex + 1]].tolist():
@@ -122,9 +122,7 @@ def _by_levels(rows: Adjacency, sources: list[int], cutoff: float | None) -> Sea
                         found.append(target)
             level = np.array(found, np.int64)
         else:
-            counts = starts[level + 1] - starts[level]
-            ends = np.cumsum(counts)
-            entries = np.arange(ends[-1]) + np.repeat(starts[level] - ends + counts, counts)
+            entries, counts = entries_of(starts, level)
             reached = targets[entries]
             is_new = parents[reached] < 0
             reached, origins = reached[is_new], np.repeat(level, counts)[is_new]

@@ -50,6 +50,49 @@ def average_clustering(G: Any, nodes: Any = None, weight: Any = None, count_zero
     return sum(counted) / len(counted)
 
 
+# About the number of paths of two edges that are held at once.
+_PATHS = 2**18
+
+
+def _square_clustering(degrees: np.ndarray, around: Any, adjacency: Any, first: int) -> list[Any]:
+    """The values of the vertices from the first one on, of their rows of the adjacency matrix, and of all degrees."""
+    # For each vertex and the end of a path of two edges, the number of such paths between them.
+    paths = around @ adjacency
+    vertices = np.repeat(np.arange(paths.shape[0]), np.diff(paths.indptr))
+    counts = np.where(paths.indices == vertices + first, 0, paths.data)
+    squares = np.zeros(paths.shape[0], np.int64)
+    np.add.at(squares, vertices, counts * (counts - 1))
+    squares //= 2
+    own = degrees[first : first + paths.shape[0]]
+    between = (own - 1) * (around @ degrees) - own * (own - 1) - paths.multiply(around).sum(axis=1)
+    possible = between - squares
+    return [one / other if other > 0 else 0 for one, other in zip(squares.tolist(), possible.tolist())]
+
+
+@implements(undirected, local=("nodes",))
+def square_clustering(G: Any, nodes: Any = None) -> Any:
+    import scipy.sparse  # type: ignore[import-untyped]
+
+    G = adapt(G)
+    source, target, _ = G.edge_arrays(None)
+    # Neither loops nor parallel edges count.
+    source, target = source[source != target], target[source != target]
+    if len(source) == 0:
+        return _chosen(G, dict.fromkeys(G.nodes, 0), nodes)
+    ends = np.concatenate([source, target]), np.concatenate([target, source])
+    adjacency = scipy.sparse.coo_array((np.ones(len(ends[0]), np.int64), ends), shape=(len(G), len(G))).tocsr()
+    adjacency.data[:] = 1
+    degrees = np.diff(adjacency.indptr).astype(np.int64)
+    sizes = np.cumsum(adjacency @ degrees)
+    values: list[Any] = []
+    while len(values) < len(G):
+        first = len(values)
+        before = sizes[first - 1] if first else 0
+        end = max(first + 1, int(np.searchsorted(sizes, before + _PATHS, side="right")))
+        values += _square_clustering(degrees, adjacency[first:end], adjacency, first)
+    return _chosen(G, dict(zip(G.nodes, values)), nodes)
+
+
 @implements(undirected, simple)
 def transitivity(G: Any) -> Any:
     found: Any = adapt(G).run("clustering")
@@ -217,6 +260,22 @@ def is_empty(G: Any) -> bool:
 
 
 @implements(local=True)
+def is_weighted(G: Any, edge: Any = None, weight: Any = "weight") -> bool:
+    G = adapt(G)
+    # NetworkX answers for its own graphs.
+    image: Any = G.graph
+    if edge is not None:
+        if not image.has_edge(*edge):
+            raise nx.NetworkXError(f"Edge {edge!r} does not exist.")
+        return weight in image.edges[edge]
+    info = image.info()
+    if G.number_of_edges() == 0 or weight == info["weights"]:
+        return bool(G.number_of_edges() > 0)
+    is_attribute = weight in {attribute for attribute, _ in info["attributes"]}
+    return is_attribute and all(value is not None for *_, value in image.edges(data=weight))
+
+
+@implements(local=True)
 def is_regular(G: Any) -> bool:
     G = adapt(G)
     if len(G) == 0:
@@ -295,7 +354,7 @@ def _degree(graph: Converted, node: Any) -> int:
 def to_scipy_sparse_array(
     G: Any, nodelist: Any = None, dtype: Any = None, weight: Any = "weight", format: str = "csr"
 ) -> Any:
-    import scipy.sparse  # type: ignore[import-untyped]
+    import scipy.sparse
 
     G = adapt(G)
     if len(G) == 0:
@@ -365,6 +424,20 @@ def laplacian_matrix(G: Any, nodelist: Any = None, weight: Any = "weight") -> An
 
     matrix = to_scipy_sparse_array(G, nodelist=nodelist, weight=weight)
     return scipy.sparse.dia_array((matrix.sum(axis=1), 0), shape=matrix.shape).tocsr() - matrix
+
+
+@implements(named("weight"), quick=True)
+def normalized_laplacian_matrix(G: Any, nodelist: Any = None, weight: Any = "weight") -> Any:
+    import scipy.sparse
+
+    matrix = to_scipy_sparse_array(G, nodelist=nodelist, weight=weight)
+    sums = matrix.sum(axis=1)
+    laplacian = scipy.sparse.dia_array((sums, 0), shape=matrix.shape).tocsr() - matrix
+    with np.errstate(divide="ignore"):
+        roots = 1.0 / np.sqrt(sums)
+    roots[np.isinf(roots)] = 0
+    scale = scipy.sparse.dia_array((roots, 0), shape=matrix.shape).tocsr()
+    return scale @ (laplacian @ scale)
 
 
 @implements(local=True)
