@@ -390,3 +390,51 @@ def test_a_diagonal_counts_under_the_limit_as_long_as_it_lives(tmp_path):
         del diagonal
         gc.collect()
         assert runtime.available >= before - size
+
+
+@pytest.mark.parametrize("kind", ["general", "wide", "symmetric", "complex"])
+def test_rows_and_columns_are_those_of_numpy(tmp_path, kind):
+    rng = np.random.default_rng(5)
+    matrix = scipy.sparse.random_array((7, 12) if kind == "wide" else (9, 9), density=0.4, rng=rng)
+    matrix = matrix + matrix.T if kind == "symmetric" else matrix * (1 + 2j) if kind == "complex" else matrix
+    dense = matrix.toarray()
+    A = oc.import_matrix(matrix.tocsr(), tmp_path / "m.oc")
+    np.testing.assert_allclose(A.toarray(), dense, rtol=1e-14)
+    m, n = dense.shape
+    mask, few = np.arange(n) % 3 == 0, np.array([2, 0, 2])
+    for key in (5, -1, slice(1, 4), few, [1, -2], (slice(None), few), (slice(None), 3), (4, 3), (few, 3), (3, few),
+                (slice(None), mask), (slice(None, None, -2), slice(2, 8)), [], (slice(0, 0), [1])):  # fmt: skip
+        found = A[key]
+        np.testing.assert_allclose(found, dense[key], rtol=1e-14)
+        assert np.shape(found) == dense[key].shape and found.dtype == dense.dtype
+    np.testing.assert_allclose(A[few, [0, 5]], dense[np.ix_(few, [0, 5])])
+    for key in (m, (0, n), -m - 1, 0.5, (0, 0, 0), [[0]], (slice(None), np.ones(3, bool))):
+        with pytest.raises(IndexError):
+            A[key]
+
+
+def test_values_are_those_of_an_attribute(tmp_path):
+    frame = pandas.DataFrame({"source": [0, 1, 2], "target": [1, 2, 0], "weight": [1, 2, 3], "hours": [0.5, 1.5, 2.5]})
+    frame["kind"] = ["a", "b", "c"]
+    oc.import_graph(frame, tmp_path / "g.oc", attributes=True)
+    for values, total in (("hours", 4.5), ("weight", 6.0), (None, 6.0), (False, 3.0)):
+        with oc.SparseMatrix(tmp_path / "g.oc", values=values) as A:
+            assert A.sum() == total
+    with pytest.raises(oc.UsageError, match="values='days': there is no such attribute of edges; there are weight, hours"):
+        oc.SparseMatrix(tmp_path / "g.oc", values="days")
+    with pytest.raises(oc.UsageError, match="no finite number"):
+        oc.SparseMatrix(tmp_path / "g.oc", values="kind")
+
+
+def test_entries_of_text_are_chosen_as_edges_are(tmp_path):
+    (tmp_path / "m.csv").write_text("user;item;stars\n0;2;5\n1;0;3\n;1;4\n1;0;1\n// the end\n")
+    options = {"source": "user", "target": "item", "weight": "stars", "shape": (2, 3), "replace": True}
+    options |= {"delimiter": "semicolon", "header": True, "nulls": "skip", "comment": "//"}
+    for more, expected in (
+        ({}, [[0, 0, 5], [4, 0, 0]]),
+        ({"where": "stars >= 3"}, [[0, 0, 5], [3, 0, 0]]),
+        ({"where": ("stars", "<", 5), "duplicates": "last"}, [[0, 0, 0], [1, 0, 0]]),
+    ):
+        with pytest.warns(UserWarning):
+            A = oc.import_matrix(tmp_path / "m.csv", tmp_path / "m.oc", **(options | more))
+        assert A.toarray().tolist() == expected

@@ -13,7 +13,7 @@ from scipy.sparse.linalg import LinearOperator  # type: ignore[import-untyped]
 
 from outcore import _outcore
 from outcore._errors import UsageError
-from outcore._graphs.importing import import_arguments, run_import
+from outcore._graphs.importing import Where, import_arguments, run_import
 from outcore._linalg.dense_operands import Factor, product_for
 from outcore._options import Progress, checked
 from outcore._outcore import Graph, Runtime
@@ -70,7 +70,7 @@ class SparseMatrix(_Operator):
     Args:
         image: The path of an image, or an `outcore.Graph`.
         values: Whether the weights of edges are the values of entries; otherwise each entry is 1. By default they are
-            if there are any.
+            if there are any. The name of an attribute takes its numbers, which every edge must have.
         runtime: The memory and workers to use; by default those of the process, or the graph's.
         memory: A limit for this matrix and its products alone, in bytes or as text such as "1GiB".
         threads: The number of workers; by default those of the runtime.
@@ -98,7 +98,7 @@ class SparseMatrix(_Operator):
         self,
         image: str | os.PathLike[str] | Graph,
         *,
-        values: bool | None = None,
+        values: bool | str | None = None,
         runtime: Runtime | None = None,
         memory: int | str | None = None,
         threads: int | None = None,
@@ -122,6 +122,8 @@ class SparseMatrix(_Operator):
             image = Graph(image, **given)
         elif given:
             raise TypeError(f"expected a path, or a graph without {next(iter(given))}=, for it has its own")
+        if isinstance(values, str):
+            image, values = _with_values(image, values), True
         self.graph = image
         self.stats = None
         has_values = image.info()["weights"] is not None
@@ -297,6 +299,50 @@ class SparseMatrix(_Operator):
         result: np.ndarray = product.view(dtype).reshape(rows, *dense.shape[1:])
         return result
 
+    def toarray(self) -> np.ndarray:
+        """All numbers as an array of shape `(m, n)`, for small matrices: `A[:]`.
+
+        >>> oc.SparseMatrix("web.oc").toarray()
+        array([[1., 1., 0., 0.],
+               [1., 0., 0., 1.],
+               [0., 0., 0., 0.],
+               [0., 1., 0., 0.]])
+        """
+        found: np.ndarray = self[:]
+        return found
+
+    def __getitem__(self, key: Any) -> Any:
+        """Rows and columns as NumPy has them, dense: `A[5]`, `A[5, 7]`, `A[[1, 2]]`, `A[:, cols]`, `A[rows, 3]`. Two
+        lists are a part of the matrix, as with `numpy.ix_`.
+
+        It is a product with unit vectors: `ceil(k / 32)` passes for k rows or columns, of those that are fewer. The
+        rows or columns count under the limit as long as they live; the unit vectors are as large beside it.
+
+        Raises:
+            IndexError: A row or column that is not there.
+            MemoryLimitError: Too little memory for the rows or columns.
+
+        >>> A = oc.SparseMatrix("web.oc")
+        >>> A[0], A[:, [0, 3]].sum(axis=0), A[1, 3]
+        (array([1., 1., 0., 0.]), array([2., 1.]), np.float64(1.0))
+        """
+        keys = key if isinstance(key, tuple) else (key,)
+        if len(keys) > 2:
+            raise IndexError(f"expected a row and a column, found {len(keys)} indices")
+        rows, columns = (_places(one, size) for one, size in zip((*keys, slice(None))[:2], self.shape, strict=True))
+        chosen = [np.atleast_1d(rows), np.atleast_1d(columns)]
+        operand: Literal["matrix", "transpose"] = "transpose" if len(chosen[0]) <= len(chosen[1]) else "matrix"
+        by_rows = operand == "transpose"
+        own, others = chosen if by_rows else chosen[::-1]
+        inner, outer = self.shape if by_rows else self.shape[::-1]
+        units = np.zeros((inner, len(own)))
+        units[own, np.arange(len(own))] = 1
+        found = self._multiply(units, operand=operand) if len(own) else np.zeros((outer, 0), self.dtype)
+        # All of them need no copy.
+        found = found if np.array_equal(others, np.arange(outer)) else found[others]
+        part = found.T if by_rows else found
+        return part[(0 if np.ndim(rows) == 0 else slice(None), 0 if np.ndim(columns) == 0 else slice(None))]
+
     def sum(self, axis: Literal[0, 1] | None = None) -> Any:
         """The sum of all entries, or with `axis` 0 those of the columns, with 1 those of the rows. One pass.
 
@@ -433,6 +479,41 @@ class _Transpose(_Operator):
         return self.A if self._operand == "transpose" else super()._transpose()
 
 
+def _places(key: Any, size: int) -> Any:
+    """The indices that a key stands for: one, or an array."""
+    if isinstance(key, slice):
+        return np.arange(size)[key]
+    places = np.asarray(key)
+    if places.shape == (0,):
+        places = places.astype(int)
+    if places.dtype.kind not in "iub" or places.ndim > 1:
+        raise IndexError(f"expected whole numbers, a slice or a mask as rows and columns, found {key!r}")
+    if places.dtype.kind == "b":
+        if places.shape != (size,):
+            raise IndexError(f"expected a mask of {size} values, found one of shape {places.shape}")
+        return np.flatnonzero(places)
+    outside = places[(places < -size) | (places >= size)]
+    if outside.size:
+        raise IndexError(f"expected indices from 0, below {size}, found {outside.flat[0]}")
+    return np.where(places < 0, places + size, places)
+
+
+def _with_values(graph: Graph, name: str) -> Graph:
+    """The graph with an attribute of its edges as weights, unless these have that name."""
+    facts = graph.info()
+    if facts["weights"] == name:
+        return graph
+    try:
+        found = graph._weighing(name)
+    except NotImplementedError as error:
+        raise UsageError(f"values={name!r}: {error}") from None
+    if found is None:
+        names = [own for own in [facts["weights"], *dict(facts["attributes"])] if own is not None]
+        there = ", ".join(names) if names else "none"
+        raise UsageError(f"values={name!r}: there is no such attribute of edges; there are {there}")
+    return found
+
+
 def _lazy_product(matrix: SparseMatrix, operand: Literal["matrix", "transpose", "adjoint"], factor: Array) -> Array:
     product = made(_outcore.Expression.sparse(matrix._matrix, operand, factor._expression), factor)
     if product._runtime is None:
@@ -450,7 +531,12 @@ def import_matrix(
     source: str | int | None = None,
     target: str | int | None = None,
     weight: str | int | None = None,
+    where: Where | list[Where] = None,
     format: str | None = None,
+    delimiter: str | None = None,
+    header: bool | None = None,
+    comment: str | None = None,
+    nulls: Literal["error", "skip"] = "error",
     duplicates: Literal["first", "last", "sum", "min", "max", "keep", "error"] = "sum",
     order: Literal["auto", "input", "degree", "near"] = "auto",
     replace: bool = False,
@@ -478,6 +564,7 @@ def import_matrix(
             `False` is no entry.
         source, target, weight: The columns of a list or table that hold rows, columns and values: their names, or their
             numbers from 1.
+        where, delimiter, header, comment, nulls: Which entries are read, and how text is, as `import_graph` has it.
         duplicates: How entries at one place are combined: by their sum, as in SciPy, or as `import_graph` has it.
         order: How rows and columns are ordered inside the image; results do not show it. "near" is for square matrices.
 
@@ -495,6 +582,11 @@ def import_matrix(
         "source": source,
         "target": target,
         "weight": "none" if values is False else weight,
+        "where": where,
+        "delimiter": delimiter,
+        "header": header,
+        "comment": comment,
+        "nulls": nulls,
         "duplicates": duplicates,
         "order": order,
         "replace": replace,
