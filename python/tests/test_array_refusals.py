@@ -99,3 +99,21 @@ def test_what_cannot_be_given_says_what_can(scratch, make, message):
 def test_refusals_name_what_was_found(call, words):
     with pytest.raises(oc.UsageError, match=words):
         call(xp.asarray(np.arange(3.0)))
+
+
+@pytest.mark.parametrize("offset", [2**64 - 30, 2**63, 10**6])
+def test_members_of_an_archive_beyond_the_file_are_refused(tmp_path, offset):
+    path = tmp_path / "x.npz"
+    np.savez(path, x=np.arange(5))
+    content = path.read_bytes()
+    # The place of the member in zip64: an extra field of the entry in the directory of the archive.
+    entry, end = content.index(b"PK\x01\x02"), content.rindex(b"PK\x05\x06")
+    name = int.from_bytes(content[entry + 28 : entry + 30], "little")
+    extra = (1).to_bytes(2, "little") + (8).to_bytes(2, "little") + offset.to_bytes(8, "little")
+    directory = bytearray(content[entry : entry + 46 + name])
+    directory[30:32], directory[42:46] = len(extra).to_bytes(2, "little"), b"\xff" * 4
+    tail = bytearray(content[end:])
+    tail[12:16] = (len(directory) + len(extra)).to_bytes(4, "little")
+    path.write_bytes(content[:entry] + bytes(directory) + extra + bytes(tail))
+    with pytest.raises(oc.InputError, match=r"within the file, found x\.npy at byte|expected a \.npz file"):
+        oc.array.load_npz(path)

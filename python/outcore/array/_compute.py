@@ -437,9 +437,10 @@ def _member(
     archive: zipfile.ZipFile, file: Any, member: zipfile.ZipInfo, options: dict[str, Any], runtime: Runtime | None
 ) -> Array:
     path = file.name
-    if member.header_offset < 0:
-        raise InputError(f"{path}: expected members of an archive, found one before its beginning")
-    # The local head of a member ends with its name and an extra field, whose lengths are at 26 and 28.
+    # The local head of a member has 30 bytes and ends with its name and an extra field, whose lengths are at 26 and 28.
+    if not 0 <= member.header_offset <= os.fstat(file.fileno()).st_size - 30:
+        found = f"{member.filename} at byte {member.header_offset}"
+        raise InputError(f"{path}: expected members of an archive within the file, found {found}")
     file.seek(member.header_offset + 26)
     start = member.header_offset + 30 + int(np.frombuffer(file.read(4), "<u2").sum())
     try:
