@@ -266,9 +266,14 @@ impl PyTable {
         Ok(list)
     }
 
-    /// The `k` largest groups of rows that name the same vertex, such as components and communities, with their sizes:
-    /// pairs of that vertex and the number of rows; smaller ids first among equals. The column is the first one that
-    /// names vertices if none is given. Memory of 8 bytes per row meanwhile.
+    /// The groups of rows that name the same vertex, such as components and communities, with their sizes: pairs of
+    /// that vertex and the number of rows, the largest group first; smaller ids first among equals.
+    ///
+    /// Args:
+    ///     k: How many of the largest are wanted; all by default.
+    ///     column: The column; the first one that names vertices if none is given.
+    ///
+    /// Cost: 8 bytes per row meanwhile, and some 60 for each group that is returned.
     ///
     /// `g.subgraph(found[found["component"] == found.sizes(1)[0][0]])` is the largest component as a graph.
     ///
@@ -277,8 +282,8 @@ impl PyTable {
     ///
     /// >>> oc.connected_components(g).sizes()
     /// [('about', 3), ('lone', 1)]
-    #[pyo3(signature = (k=10, column=None))]
-    fn sizes<'py>(&self, py: Python<'py>, k: usize, column: Option<&str>) -> PyResult<Bound<'py, PyList>> {
+    #[pyo3(signature = (k=None, column=None))]
+    fn sizes<'py>(&self, py: Python<'py>, k: Option<usize>, column: Option<&str>) -> PyResult<Bound<'py, PyList>> {
         let is_meant =
             |(name, found): &&(String, Column)| found.names_vertices() && column.is_none_or(|column| column == name);
         let Some((_, found)) = self.table.columns().iter().find(is_meant) else {
@@ -286,7 +291,7 @@ impl PyTable {
             return Err(usage(py, text));
         };
         let list = PyList::empty(py);
-        for (id, size) in self.run(py, |table| table.largest_groups(found, k))? {
+        for (id, size) in self.run(py, |table| table.largest_groups(found, k.unwrap_or(usize::MAX)))? {
             list.append((id_object(py, &id)?, size))?;
         }
         Ok(list)

@@ -218,6 +218,9 @@ def test_groups_are_counted_and_become_graphs(tmp_path):
                 assert groups.sizes() == sorted(counts, key=lambda pair: (-pair[1], pair[0]))
     words = oc.load_graph([("b", "a"), ("c", "d")])
     assert oc.connected_components(words).sizes() == [("a", 2), ("c", 2)]
+    # All groups, unless fewer are wanted.
+    pairs = oc.connected_components(oc.load_graph([(2 * i, 2 * i + 1) for i in range(1000)], directed=False))
+    assert pairs.sizes() == [(2 * i, 2) for i in range(1000)] and pairs.sizes(10) == pairs.sizes()[:10]
 
 
 @pytest.mark.parametrize("order", ["input", "degree"])

@@ -1,6 +1,7 @@
 //! Groups of rows that name the same vertex, such as components and communities, and their sizes.
 //!
-//! *Cost.* 4 bytes per vertex for the counts. [`Table::largest_groups`] takes 8 bytes per group beside them.
+//! *Cost.* 4 bytes per vertex for the counts. [`Table::largest_groups`] takes 8 bytes per group beside them, and the
+//! ids of the groups that it returns.
 
 use crate::ids::{Id, ids_of};
 use crate::names::shown_members;
@@ -12,6 +13,9 @@ use std::collections::BTreeMap;
 
 /// Number of rows between two checks for a cancelled run.
 const CHECKED_ROWS: usize = 1 << 20;
+
+/// Memory of a group while groups are sorted.
+const GROUP_BYTES: u64 = size_of::<(Reverse<u32>, u32)>() as u64;
 
 impl Table {
     /// The number of groups of each size. The column is one that names vertices.
@@ -32,9 +36,10 @@ impl Table {
     /// No memory, a cancelled run, or ids that cannot be read.
     pub fn largest_groups(&self, column: &Column, k: usize) -> Result<Vec<(Id<String>, u32)>> {
         let counts = self.group_counts(column)?;
+        let image = self.image();
         let some = || (0..).zip(counts.iter()).filter(|(_, count)| **count > 0);
-        let (image, count) = (self.image(), some().count());
-        let _reservation = image.reserve("the groups of a column", 8 * count as u64)?;
+        let count = some().count();
+        let _reservation = image.reserve("the groups of a column", GROUP_BYTES * count as u64)?;
         let mut groups: Vec<(Reverse<u32>, u32)> = Vec::with_capacity(count);
         groups.extend(some().map(|(vertex, &count)| (Reverse(count), vertex)));
         // Ids decide among those that are as large as the last.
@@ -44,6 +49,7 @@ impl Table {
         // Components are called by their smallest ids.
         let shown = if let Column::Component(values) = column { shown_members(image, values)? } else { None };
         let name = |vertex: u32| shown.as_ref().map_or(vertex, |shown| !shown[vertex as usize]);
+        let _ids = image.reserve("the ids of groups", (size_of::<Id<String>>() as u64 + 12) * groups.len() as u64)?;
         let ids = ids_of(image, &groups.iter().map(|(_, vertex)| name(*vertex)).collect::<Vec<_>>())?;
         let mut named: Vec<_> = groups.into_iter().zip(ids).map(|((size, _), id)| (size, id)).collect();
         named.sort();
