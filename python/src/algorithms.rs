@@ -7,7 +7,7 @@ use crate::graph::PyGraph;
 use crate::result::{PyTable, report_of};
 use crate::runtime::{run, run_watched};
 use outcore::io::Sampler;
-use outcore::report::{Given, Planned};
+use outcore::report::{Given, Planned, Summary};
 use outcore::{
     ALGORITHMS, Algorithm, Datum, Declared, DefaultValue, Graph, GraphValues, Kind, Parameter, Unconverged, Value,
     Values, option_of,
@@ -218,9 +218,11 @@ pub fn run_algorithm(
         Ok((plan.run(&graph, verify, None)?, Planned::from(&estimate)))
     })?;
     let samples = sampler.finish(graph.runtime());
+    let summary = run(py, graph.runtime(), || Summary::of_attributes(&graph, algorithm, &found.attributes))?;
+    let ranked = found.shown.first().map(|(_, column)| found.columns[*column].0.clone());
     let attributes = found.attributes.into_iter().map(|datum| slot(py, &graph, datum)).collect::<PyResult<Vec<_>>>()?;
-    let report = report_of(&graph, algorithm.name, options, (plan, found.stats, samples));
-    let table = PyTable::new(graph.table(found.columns), Arc::new(report));
+    let report = report_of(&graph, algorithm.name, options, (plan, found.stats, samples), summary);
+    let table = PyTable::new(graph.table(found.columns), Arc::new(report), ranked);
     let result = class_.call1((Raw(Mutex::new(Some((table, attributes)))),))?.unbind();
     match found.unconverged {
         None => Ok(result),

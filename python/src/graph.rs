@@ -501,7 +501,7 @@ impl PyGraph {
     }
 
     fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        slf.py().import("outcore._graphs.html_tables")?.call_method1("graph", (slf,))
+        slf.py().import("outcore._graphs.previews")?.call_method1("graph", (slf,))
     }
 
     fn __repr__(&self, py: Python<'_>) -> String {

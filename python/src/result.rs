@@ -7,7 +7,7 @@ use crate::views::Rows;
 use numpy::{PyArray1, PyArrayMethods};
 use outcore::io::backend::Memory;
 use outcore::io::{Sample, escaped};
-use outcore::report::{self, Given, Planned, Report};
+use outcore::report::{self, Given, Planned, Report, Summary};
 use outcore::{Column, Graph, Image, Stats, Table};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -29,11 +29,13 @@ use std::sync::Arc;
 pub struct PyTable {
     pub table: Table,
     run: Arc<Report>,
+    /// The column by whose greatest values rows are shown, if it is not the first rows that are.
+    ranked: Option<String>,
     /// The cost as a dict, once it was asked for.
     stats: PyOnceLock<Py<PyAny>>,
 }
 
-/// The number of first rows that a notebook shows.
+/// The number of rows that a notebook and `print` show.
 const SHOWN_ROWS: usize = 10;
 /// The name of a graph: its path, if it has one.
 fn called(image: &Image) -> String {
@@ -53,13 +55,22 @@ struct Top {
 
 impl PyTable {
     /// A table of a run. It outlives the operation that made it, and shows no progress of that.
-    pub fn new(table: Table, run: Arc<Report>) -> Self {
-        PyTable { table: table.for_operation(), run, stats: PyOnceLock::new() }
+    pub fn new(table: Table, run: Arc<Report>, ranked: Option<String>) -> Self {
+        PyTable { table: table.for_operation(), run, ranked, stats: PyOnceLock::new() }
     }
 
     /// Another table of this run.
     fn with(&self, table: Table) -> Self {
-        PyTable::new(table, Arc::clone(&self.run))
+        PyTable::new(table, Arc::clone(&self.run), self.ranked.clone())
+    }
+
+    /// A few rows as text or HTML: `outcore._graphs.previews` makes it.
+    fn preview<'py>(slf: &Bound<'py, Self>, form: &str) -> PyResult<Bound<'py, PyAny>> {
+        let (py, this) = (slf.py(), slf.get());
+        let rows = this.run(py, |table| table.preview(SHOWN_ROWS, this.ranked.as_deref()))?;
+        let names: Vec<String> = rows.schema().fields().iter().map(|field| field.name().clone()).collect();
+        let arguments = (slf, names, tuples(py, &rows)?, this.ranked.as_deref());
+        py.import("outcore._graphs.previews")?.call_method1(form, arguments)
     }
 
     /// Runs an operation on the table.
@@ -109,7 +120,8 @@ impl PyTable {
     /// (True, 4)
     #[pyo3(signature = (path=None))]
     fn report<'py>(&self, py: Python<'py>, path: Option<PathBuf>) -> PyResult<Bound<'py, PyAny>> {
-        let html = py.detach(|| report::page(&self.run));
+        let result = self.run(py, |table| self.run.result.clone().with_rows(table, self.ranked.as_deref()))?;
+        let html = py.detach(|| report::page(&Report { result, ..Report::clone(&self.run) }));
         if let Some(path) = path {
             self.run(py, |table| outcore::write_file(table.image().runtime(), &path, html.as_bytes()))?;
         }
@@ -162,12 +174,14 @@ impl PyTable {
         }
     }
 
-    /// The first rows as tables of a notebook: `outcore._graphs.html_tables` makes them.
+    /// A few rows as tables of a notebook.
     fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        let (py, this) = (slf.py(), slf.get());
-        let (rows, hidden) = this.run(py, |table| table.preview(SHOWN_ROWS))?;
-        let names: Vec<String> = rows.schema().fields().iter().map(|field| field.name().clone()).collect();
-        py.import("outcore._graphs.html_tables")?.call_method1("table", (slf, names, tuples(py, &rows)?, hidden))
+        PyTable::preview(slf, "table")
+    }
+
+    /// A few rows as `print` shows them.
+    fn __str__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        PyTable::preview(slf, "plain")
     }
 
     /// A column as a NumPy array, a copy that counts in the memory limit while it lives; or some rows as a table, by a
@@ -319,7 +333,7 @@ impl PyTable {
         let (py, this) = (slf.py(), slf.get());
         let name = this.column(py, column)?;
         let table = this.run(py, |table| table.sorted(&name, descending))?;
-        Ok(this.with(table))
+        Ok(PyTable::new(table, Arc::clone(&this.run), None))
     }
 
     /// The columns of this result and of others of the same graph beside each other, by id, in the order of this one's
@@ -455,9 +469,10 @@ pub fn report_of(
     name: &str,
     options: Vec<Given>,
     (plan, stats, samples): (Planned, Stats, Vec<Sample>),
+    result: Summary,
 ) -> Report {
     let (name, input) = (name.to_owned(), graph.path().display().to_string());
     let call = report::call_text(&name, &input, &options);
     let facts = json!(graph.info()).as_object().cloned().unwrap_or_default();
-    Report { name, input, call, options, facts, plan, stats, samples }
+    Report { name, input, call, options, facts, plan, result, ended: report::now(), stats, samples }
 }

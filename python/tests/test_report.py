@@ -1,6 +1,7 @@
 """Reports of runs: what is in the page, for readers and for programs, from the shell and from Python; progress; what
 notebooks show."""
 
+import datetime
 import html.parser
 import json
 import os
@@ -12,6 +13,7 @@ import sys
 import time
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import outcore as oc
@@ -128,6 +130,13 @@ def test_the_shell_writes_a_page_of_a_run(web):
     assert data["read_amplification"] == pytest.approx(1, abs=0.1)
     assert data["samples"]["bytes_read"][-1] >= stats["bytes_read"] - 4096 * 64
     assert page.texts["title", None] == "pagerank over web.oc"
+    result, best = data["result"], oc.pagerank(oc.Graph(web), alpha=0.9, max_iter=20, tol=0).top(10)
+    assert result["attributes"]["iterations"] == 20 and result["attributes"]["stopped_by"] == "iterations"
+    assert [row[0] for row in result["tables"][0]["rows"]] == [str(vertex) for vertex, _ in best]
+    assert [float(row[1]) for row in result["tables"][0]["rows"]] == [rank for _, rank in best]
+    assert "stopped by" in page.cells and str(best[0][0]) in page.cells
+    ended = datetime.datetime.fromisoformat(data["ended"])
+    assert abs((datetime.datetime.now(datetime.UTC) - ended).total_seconds()) < 3600 and data["ended"] in page.texts["p", None]
     assert f"{stats['cache_hits']} of {stats['pages_wanted']} wanted pages" in page.texts["small", None]
 
 
@@ -146,6 +155,7 @@ def test_python_makes_the_same_page(web):
     outcore("run", "pagerank", web, "--alpha", "0.9", "--max-iter", "20", "--tol", "0", "--report", "shell.html", "--quiet")
     shell = Page(pathlib.Path("shell.html").read_text()).data
     assert shell.keys() == data.keys()
+    assert shell["result"] == data["result"] and data["result"]["tables"]
     for name in ("stats", "steps", "samples", "timeline", "plan"):
         assert shell[name].keys() == data[name].keys(), name
     # In a notebook the page has a frame of its own, whose text is the page again.
@@ -176,6 +186,7 @@ def test_all_that_can_be_run_has_a_page(scratch):
         assert done.returncode == 0, done.stderr
         _, data = check_page(pathlib.Path(f"{words[0]}.html").read_text(), json.loads(pathlib.Path(f"{words[0]}.json").read_text()))
         assert data["name"] == words[0] and data["input"] == words[1] and data["plan"]["notes"] and data["facts"]
+        assert data["result"]["lines"] and all(line in done.stdout for line in data["result"]["lines"])
     done = outcore("run", "kmeans", "x.npy", "--n-clusters", "3", "--report", "./x.npy")
     assert done.returncode == 1 and "expected different files" in done.stderr
     done = outcore("run", "bfs", "k.oc", "--source", "1", "--report", "a.csv", "--output", "a.csv")
@@ -186,6 +197,23 @@ def test_all_that_can_be_run_has_a_page(scratch):
     # Ranks that did not converge are not written; what they cost is.
     done = outcore("run", "pagerank", "k.oc", "--max-iter", "1", "--tol", "1e-12", "--report", "u.html")
     assert done.returncode == 4 and Page(pathlib.Path("u.html").read_text()).data["stats"]["stopped_by"] == "iterations"
+
+
+def test_reports_say_the_sizes_of_groups_and_what_attributes_are(scratch):
+    rows = pd.DataFrame({"source": [1, 2, 4], "target": [2, 3, 5], "kind": ["a", "b", "a"], "since": [1, 2, 3]})
+    oc.import_graph(rows, "parts.oc", attributes=True, directed=False)
+    graph = oc.Graph("parts.oc", memory="64MiB")
+    pages = [str(oc.components(graph).report())]
+    done = outcore("run", "components", "parts.oc", "--report", "parts.html", "--quiet", "--memory", "64MiB")
+    assert done.returncode == 0, done.stderr
+    pages.append(pathlib.Path("parts.html").read_text())
+    for text in pages:
+        page = Page(text)
+        groups = page.data["result"]["tables"][0]
+        assert groups["columns"] == ["component", "vertices"] and groups["rows"] == [["1", "3"], ["4", "2"]]
+        assert page.data["result"]["attributes"] == {"count": 2}
+        assert page.cells[page.cells.index("attributes") + 1] == "kind (string), since (integer)"
+        assert page.cells[page.cells.index("vertex attributes") + 1] == "none" and "[[" not in "".join(page.cells)
 
 
 def test_names_of_users_are_text(scratch):
@@ -398,18 +426,43 @@ def test_previews_read_the_first_rows_alone(scratch):
     assert page.cells[page.cells.index("vertex") :] == ["vertex", "component", "0", "0", "1", "0", "2", "0", "5", "5", "6", "5"]
     graph.close()
     assert "closed" in graph._repr_html_()
-    # Ids that are looked up in a pass are left out of large results, and said to be.
+    # Ids that a column names are shown in large results too.
     count = 70_000
-    oc.import_graph([(f"v{i}", f"v{i + 1}") for i in range(count)], "large.oc")
+    oc.import_graph([(f"v{i}", f"v{i + 1}") for i in range(count)], "large.oc", attributes=True)
     graph = oc.Graph("large.oc", memory="256MiB")
-    before = oc.bfs(graph, "v0")
-    page = Page(before._repr_html_())
-    assert page.cells[page.cells.index("vertex") :][:2] == ["vertex", "level"]
-    assert "Not shown: parent, whose values are ids that take a pass to look up." in page.texts["p", None]
+    page = Page(oc.bfs(graph, "v0")._repr_html_())
+    assert page.cells[page.cells.index("vertex") :][:3] == ["vertex", "level", "parent"]
+    page = Page(oc.components(graph)._repr_html_())
+    assert page.cells[page.cells.index("vertex") :][:2] == ["vertex", "component"] and page.cells[-1] == "v0"
     needs = oc.estimate(oc.bfs, graph, source="v0")
     assert Page(needs._repr_html_()).cells[:2] == ["memory", oc._outcore.bytes_text(needs.memory_bytes)]
     needs = oc.estimate_import([(0, 1)])
     assert "edges" in Page(needs._repr_html_()).cells
+
+
+def test_previews_show_the_greatest_and_print_shows_rows(scratch):
+    edges = [(f"fan{i}", "star") for i in range(30)] + [("star", "fan29")]
+    graph = oc.load_graph(pd.DataFrame(edges, columns=["source", "target"]).assign(since=2024), attributes=True)
+    shown = Page(graph._repr_html_()).cells
+    assert shown[shown.index("attributes of edges") + 1] == "since (integer)" and "none" in shown
+    ranks = oc.pagerank(graph)
+    best = ranks.top(10)
+    page = Page(ranks._repr_html_())
+    rows = page.cells[page.cells.index("vertex") + 2 :]
+    assert rows[::2] == [vertex for vertex, _ in best] and rows[0] == "star"
+    assert "The 10 rows with the greatest pagerank, of 31." in page.texts["p", None]
+    lines = str(ranks).splitlines()
+    assert lines[0] == repr(ranks) and lines[1].split() == ["vertex", "pagerank"] and len(lines) == 13
+    assert [line.split()[0] for line in lines[2:12]] == [vertex for vertex, _ in best]
+    # Rows that were sorted, or chosen, come as they are.
+    assert str(ranks.sort_by("vertex")).splitlines()[2].startswith("fan0 ")
+    few = ranks[ranks["pagerank"] < best[1][1]]
+    assert str(few).splitlines()[2].split()[0] == few.top(1)[0][0]
+    levels = oc.bfs(graph, "fan3")
+    assert str(levels).splitlines()[1].split() == ["vertex", "level", "parent"]
+    assert {line.split()[1] for line in str(levels).splitlines()[2:12]} <= {"-", "0", "1", "2"}
+    assert "The first 10 of 31 rows." in str(levels)
+    assert "\u202e" not in str(oc.bfs(oc.load_graph([(HOSTILE, "b")]), "b"))
 
 
 @pytest.fixture
@@ -428,9 +481,9 @@ def test_plots_show_what_was_found(scratch, axes):
     graph = oc.Graph("g.oc", memory="64MiB")
     groups = oc.components(graph).plot()
     # Ten of two vertices, one of seven.
-    points = dict(zip(*(np.round(values) for values in groups.lines[0].get_data())))
-    assert points[2] == 10 and max(points) in (6, 7) and min(points) == 2, points
-    assert groups.get_xlabel() == "size of component"
+    assert dict(zip(*groups.lines[0].get_data())) == {2: 10, 7: 1}
+    assert (groups.get_xlabel(), groups.get_ylabel()) == ("size of component", "groups")
+    assert groups.get_title() == "Sizes of groups with one component"
     cores = oc.core_number(graph)
     profile = cores.plot(axes())
     x, y = profile.lines[0].get_data()
@@ -468,11 +521,18 @@ def test_what_is_drawn_is_bounded_and_true(scratch, axes):
     x, y = whole.lines[0].get_data()
     # The first dot is that of the vertices with one triangle.
     assert x[0] == 1 and y[0] == (values == 1).sum()
-    assert whole.get_title() == f"not shown: {(values == 0).sum():,} vertices with triangles ≤ 0"
+    assert whole.get_title() == f"Vertices by triangles\nnot shown: {(values == 0).sum():,} vertices with triangles ≤ 0"
+    # Every vertex is counted once, in bins too: counts, and no densities.
+    for one in (degrees.plot(axes()), drawn):
+        assert one.lines[0].get_ydata().sum() == len(graph) - (degrees["degree_centrality"] == 0).sum() * (one is not drawn)
+        assert one.get_ylabel() == "vertices"
+    few = oc.load_graph([(0, 1), (0, 2), (0, 3), (4, 5)], directed=False)
+    for result in (oc.pagerank(few), oc.bfs(few, 0), oc.core_number(few), oc.components(few), oc.triangles(few)):
+        assert result.plot(axes()).get_title(), result
 
 
 def test_without_matplotlib_it_is_said_what_to_install(site, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
-    with pytest.raises(ImportError, match=re.escape("pip install 'outcore[plot]'")):
+    with pytest.raises(ImportError, match="pip install matplotlib$"):
         oc.bfs(site, "home").plot()

@@ -52,7 +52,7 @@ const ARROWS: [(&str, &[&str]); 17] = [
         &["outcore-io", "outcore-format", "outcore-image", "outcore-ingest", "outcore-numbers", "outcore-matrix"],
     ),
     ("learn", &["outcore-io", "outcore-image", "outcore-table", "outcore-declare", "outcore-array"]),
-    ("report", &["outcore-io", "outcore-image", "outcore-declare", "outcore-graph", "outcore-algo"]),
+    ("report", &["outcore-io", "outcore-image", "outcore-table", "outcore-declare", "outcore-graph", "outcore-algo"]),
     (
         "outcore",
         &[

@@ -110,7 +110,10 @@ fn run(args: &LearnArgs) -> Result<u8> {
     let page = Page::begin(common, &runtime, || about(args, &data, &plan));
     let mut results = plan.find(&runtime)?;
     let _result = runtime.budget().reserve("the result", plan.result_bytes)?;
-    let page = page.map(Page::end);
+    let mut page = page.map(Page::end);
+    if let Some(page) = &mut page {
+        page.result.lines = results.lines.iter().cloned().chain(results.table.lines()).collect();
+    }
     tell_notes(&runtime, common);
     if let Some(unconverged) = results.unconverged.take().filter(|_| !args.allow_unconverged) {
         return not_converged(failure("it did not converge", &unconverged), &runtime, &results.stats, page, common);

@@ -5,7 +5,7 @@ use crate::answer::{UNCONVERGED, write_json};
 use crate::common::{Common, report};
 use crate::options::in_shell;
 use outcore::io::Watch;
-use outcore::report::{Given, Planned, Report, page, shell_text};
+use outcore::report::{Given, Planned, Report, Summary, now, page, shell_text};
 use outcore::{Error, Graph, NotConverged, Result, Runtime, Stats};
 use serde_json::{Map, Value};
 use std::fmt::Display;
@@ -19,6 +19,9 @@ pub struct Page {
     input: String,
     watch: Option<Watch>,
     samples: Vec<outcore::io::Sample>,
+    ended: Option<u64>,
+    /// The result, in short.
+    pub result: Summary,
 }
 
 pub struct About {
@@ -35,22 +38,24 @@ impl Page {
     pub fn begin(common: &Common, runtime: &Arc<Runtime>, about: impl FnOnce() -> About) -> Option<Self> {
         let file = common.report.clone()?;
         let (about, input) = (about(), common.image.display().to_string());
-        Some(Page { file, about, input, watch: Some(Watch::start(runtime)), samples: Vec::new() })
+        let (watch, result) = (Some(Watch::start(runtime)), Summary::default());
+        Some(Page { file, about, input, watch, samples: Vec::new(), ended: None, result })
     }
 
     /// The run has ended.
     #[must_use]
     pub fn end(mut self) -> Self {
         self.samples = self.watch.take().map(Watch::finish).unwrap_or_default();
+        self.ended = now();
         self
     }
 
     fn write(self, runtime: &Arc<Runtime>, stats: Stats) -> Result<()> {
-        let Page { file, about: About { name, options, facts, plan }, input, samples, .. } = self;
+        let Page { file, about: About { name, options, facts, plan }, input, samples, ended, result, .. } = self;
         let name = in_shell(name);
         let words = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
         let call = shell_text(std::iter::once("outcore".to_owned()).chain(words));
-        let html = page(&Report { name, input, call, options, facts, plan, stats, samples });
+        let html = page(&Report { name, input, call, options, facts, plan, result, ended, stats, samples });
         outcore::write_file(runtime, &file, html.as_bytes())
     }
 }

@@ -8,7 +8,7 @@ use crate::progress::runtime;
 use crate::report::{About, Page, account, graph_facts, not_converged};
 use crate::solve::solve;
 use outcore::io::{bytes_text, limit_text};
-use outcore::report::{Given, Planned};
+use outcore::report::{Given, Planned, Summary};
 use outcore::{
     Column, Error, Estimate, Graph, GraphOptions, GraphValues, Result, Say, Stats, Table, Unconverged, Values,
     cell_text, is_standard_output,
@@ -43,13 +43,18 @@ fn plan_algorithm(args: &AlgorithmArgs, limits: &Limits) -> Result<Prepared> {
     let graph = values.weighing(graph)?;
     let plan = algorithm.plan(&graph, values)?;
     let report = algorithm.report_needs.filter(|_| !common.limits.quiet);
+    let report = report.map(|needs| (needs.purpose, (needs.bytes)(&graph)));
+    let report = match common.report {
+        Some(_) => Summary::needs(&graph, &plan.estimate(&graph).columns).or(report),
+        None => report,
+    };
     let mut estimate = plan.estimate(&graph);
-    if let Some(needs) = report {
-        estimate = estimate.with_state(&graph, (needs.bytes)(&graph));
+    if let Some((_, bytes)) = report {
+        estimate = estimate.with_state(&graph, bytes);
     }
     check(&graph, common, &estimate)?;
-    if let Some(needs) = report.filter(|_| !common.explain) {
-        graph.make_room(needs.purpose, estimate.state_bytes)?;
+    if let Some((purpose, _)) = report.filter(|_| !common.explain) {
+        graph.make_room(purpose, estimate.state_bytes)?;
     }
     Ok(Prepared { graph, plan, estimate })
 }
@@ -69,7 +74,10 @@ fn run_algorithm(args: &AlgorithmArgs) -> Result<u8> {
     });
     let mut say = |line: Arguments<'_>| common.say(line);
     let outcome = plan.run(&graph, common.verify, shows_report.then_some(&mut say as Say<'_>))?;
-    let page = page.map(Page::end);
+    let mut page = page.map(Page::end);
+    if let Some(page) = &mut page {
+        page.result = Summary::of_attributes(&graph, algorithm, &outcome.attributes)?;
+    }
     if let Some(Unconverged { tol, residual, remedy, .. }) = outcome.unconverged.filter(|_| !allow_unconverged) {
         let advice = remedy.advice(|name| format!("--{}", in_shell(name)));
         let failure = format_args!(
@@ -79,6 +87,10 @@ fn run_algorithm(args: &AlgorithmArgs) -> Result<u8> {
         return not_converged(failure, graph.runtime(), &outcome.stats, page, common);
     }
     let table = graph.table(outcome.columns);
+    if let Some(page) = &mut page {
+        let ranked = outcome.shown.first().map(|(_, column)| &*table.columns()[*column].0);
+        page.result = std::mem::take(&mut page.result).with_rows(&table, ranked)?;
+    }
     for (heading, column) in &outcome.shown {
         if !heading.is_empty() {
             common.say(heading);

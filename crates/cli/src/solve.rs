@@ -145,7 +145,10 @@ fn run(args: &SolverArgs, matrix: &SparseMatrix, plan: &dyn SolverPlan, needs: &
     let (common, image) = (&args.common, matrix.graph().image());
     let page = Page::begin(common, image.runtime(), || about(args, matrix, needs));
     let Found { lines, values, dense, unconverged, stats, .. } = plan.run(matrix, common.verify)?;
-    let page = page.map(Page::end);
+    let mut page = page.map(Page::end);
+    if let Some(page) = &mut page {
+        page.result.lines.clone_from(&lines);
+    }
     if let Some(unconverged) = unconverged.filter(|_| !args.allow_unconverged) {
         let failure = failure("not all has converged", &unconverged);
         return not_converged(failure, image.runtime(), &stats, page, common);

@@ -2,6 +2,7 @@
 
 use crate::Report;
 use crate::steps::{amplification, bytes_wanted};
+use crate::summary::calendar_text;
 use crate::timeline::Timeline;
 use outcore_image::{Stats, Step};
 use outcore_io::Sample;
@@ -18,9 +19,11 @@ pub fn data(report: &Report) -> Value {
         "name": report.name,
         "input": report.input,
         "call": report.call,
+        "ended": report.ended.map(calendar_text),
         "options": report.options,
         "facts": report.facts,
         "plan": report.plan,
+        "result": report.result,
         "stats": stats(&report.stats),
         "read_amplification": amplification(&report.stats),
         "steps": steps(&report.stats.steps),

@@ -9,7 +9,7 @@
 //! nothing which could end the script. A page is bounded: there are at most 4096 steps and 512 samples, JSON has a list
 //! per field instead of an object per step, and the table of steps sums adjacent ones up beyond 200.
 //!
-//! There is no template engine: the page has six parts, each a function that returns text.
+//! There is no template engine: the page has seven parts, each a function that returns text.
 #![forbid(unsafe_code)]
 
 mod data;
@@ -17,18 +17,21 @@ mod escape;
 mod options;
 mod page;
 mod steps;
+mod summary;
 mod timeline;
 
 pub use data::{SCHEMA, data};
 pub use escape::escape;
 pub use options::{Given, call_text, shell_text};
 pub use page::page;
+pub use summary::{SomeRows, Summary};
 
 use outcore_algo::Estimate;
 use outcore_image::Stats;
 use outcore_io::Sample;
 use serde::Serialize;
 use serde_json::{Map, Value};
+use std::time::SystemTime;
 
 /// The content of a page.
 #[derive(Clone, Debug)]
@@ -45,10 +48,19 @@ pub struct Report {
     pub facts: Map<String, Value>,
     /// The estimate before the run.
     pub plan: Planned,
+    /// The result, in short.
+    pub result: Summary,
+    /// When the run ended, in seconds since 1970 began in UTC; `None` if the clock says less.
+    pub ended: Option<u64>,
     /// The cost of the run.
     pub stats: Stats,
     /// Resource samples over the run; may be empty.
     pub samples: Vec<Sample>,
+}
+
+/// The time, for [`Report::ended`].
+pub fn now() -> Option<u64> {
+    Some(SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).ok()?.as_secs())
 }
 
 /// The estimate of a run before it began.

@@ -4,6 +4,7 @@ use crate::data::data;
 use crate::escape::{escape, in_script};
 use crate::options::Given;
 use crate::steps::{Row, amplification, bytes_wanted, rows};
+use crate::summary::{SomeRows, Summary, calendar_text};
 use crate::{Planned, Report};
 use outcore_image::Stats;
 use outcore_io::bytes_text;
@@ -24,6 +25,7 @@ pub fn page(report: &Report) -> String {
     let (title, call) = (escape(&title), escape(&report.call));
     let parts = [
         figures(report),
+        result(&report.result),
         options_section(&report.options),
         planned(&report.plan, report),
         charts(),
@@ -32,6 +34,7 @@ pub fn page(report: &Report) -> String {
     ];
     let parts = parts.concat();
     let version = env!("CARGO_PKG_VERSION");
+    let ended = report.ended.map_or_else(String::new, |at| format!("<p>Ended at {}.</p>\n", calendar_text(at)));
     format!(
         r#"<!doctype html>
 <html lang="en">
@@ -48,7 +51,7 @@ pub fn page(report: &Report) -> String {
 <main>
 <h1>{title}</h1>
 <pre class="call">{call}</pre>
-{parts}<footer>Made by Outcore {version}. The numbers of this page are in it as JSON, in the element <code>outcore-report</code>.</footer>
+{ended}{parts}<footer>Made by Outcore {version}. The numbers of this page are in it as JSON, in the element <code>outcore-report</code>.</footer>
 </main>
 <script type="application/json" id="outcore-report">{numbers}</script>
 <script>/*
@@ -102,6 +105,37 @@ fn figures(report: &Report) -> String {
 fn most_taken(report: &Report) -> Option<u64> {
     let steps = report.stats.steps.iter().map(|step| step.memory_bytes);
     steps.chain(report.samples.iter().map(|sample| sample.memory_bytes)).max().filter(|&bytes| bytes > 0)
+}
+
+/// The section of the result: sentences, attributes, a few rows.
+fn result(result: &Summary) -> String {
+    if result.attributes.is_empty() && result.lines.is_empty() && result.tables.is_empty() {
+        return String::new();
+    }
+    let mut html = "<section><h2>Result</h2>\n".to_owned();
+    if !result.lines.is_empty() {
+        _ = writeln!(html, "<pre class=\"call\">{}</pre>", escape_lines(&result.lines));
+    }
+    if !result.attributes.is_empty() {
+        html += &named_values(&result.attributes);
+    }
+    for SomeRows { title, columns, rows } in &result.tables {
+        _ = write!(html, "<h3>{}</h3>\n<div class=\"wide\"><table><thead><tr>", escape(title));
+        columns.iter().for_each(|name| _ = write!(html, "<th>{}", escape(name)));
+        html += "</thead><tbody>\n";
+        for row in rows {
+            html += "<tr>";
+            row.iter().for_each(|cell| _ = write!(html, "<td class=\"value\">{}", escape(cell)));
+            html.push('\n');
+        }
+        html += "</tbody></table></div>\n";
+    }
+    html + "</section>\n"
+}
+
+/// Lines as HTML, one below the other.
+fn escape_lines(lines: &[String]) -> String {
+    lines.iter().map(|line| escape(line)).collect::<Vec<_>>().join("\n")
 }
 
 /// The section of options.
@@ -215,22 +249,45 @@ fn facts(facts: &Map<String, Value>) -> String {
     if facts.is_empty() {
         return String::new();
     }
-    let mut html = "<section><h2>Input</h2>\n<table><tbody>\n".to_owned();
-    for (name, value) in facts {
-        let text = match value {
-            Value::Null => continue,
-            Value::String(text) => text.clone(),
-            Value::Bool(flag) => (if *flag { "yes" } else { "no" }).to_owned(),
-            Value::Number(number) => match number.as_u64() {
-                Some(bytes) if name.ends_with("_bytes") => bytes_text(bytes),
-                Some(whole) if name != "format_version" => number_text(whole as f64),
-                _ => number.as_f64().map_or_else(String::new, number_text),
-            },
-            other => other.to_string(),
-        };
-        _ = writeln!(html, "<tr><td>{}<td class=\"value\">{}", escape(&name.replace('_', " ")), escape(&text));
+    format!("<section><h2>Input</h2>\n{}</section>\n", named_values(facts))
+}
+
+/// A table of names and values; what is null is left out.
+fn named_values(all: &Map<String, Value>) -> String {
+    let mut html = "<table><tbody>\n".to_owned();
+    for (name, value) in all.iter().filter(|(_, value)| !value.is_null()) {
+        let name = name.replace('_', " ");
+        _ = writeln!(html, "<tr><td>{}<td class=\"value\">{}", escape(&name), escape(&value_text(&name, value)));
     }
-    html + "</tbody></table></section>\n"
+    html + "</tbody></table>\n"
+}
+
+/// A value as people read it: the members of a list one after the other, a pair of a name and a type as `name (type)`.
+fn value_text(name: &str, value: &Value) -> String {
+    match value {
+        Value::Null => "none".to_owned(),
+        Value::String(text) => text.clone(),
+        Value::Bool(flag) => (if *flag { "yes" } else { "no" }).to_owned(),
+        Value::Number(number) => match number.as_u64() {
+            Some(bytes) if name.ends_with("bytes") => bytes_text(bytes),
+            Some(whole) if name != "format version" => number_text(whole as f64),
+            _ => number.as_f64().map_or_else(String::new, number_text),
+        },
+        Value::Array(members) if members.is_empty() => "none".to_owned(),
+        Value::Array(members) => members.iter().map(|member| member_text(name, member)).collect::<Vec<_>>().join(", "),
+        Value::Object(members) => {
+            let member = |(name, value): (&String, &Value)| format!("{name}: {}", value_text(name, value));
+            members.iter().map(member).collect::<Vec<_>>().join(", ")
+        }
+    }
+}
+
+/// A member of a list; a pair of texts is a name and a type.
+fn member_text(name: &str, member: &Value) -> String {
+    match member.as_array().map(Vec::as_slice) {
+        Some([Value::String(own), Value::String(kind)]) => format!("{own} ({kind})"),
+        _ => value_text(name, member),
+    }
 }
 
 /// Number of steps as text: the last entry may be the sum of several.
@@ -241,8 +298,11 @@ fn steps_text(stats: &Stats) -> String {
     }
 }
 
-/// A number with thousands apart, and fractions to four digits.
+/// A number with thousands apart, fractions to four digits, and small ones with an exponent.
 fn number_text(number: f64) -> String {
+    if number != 0.0 && number.abs() < 1e-4 {
+        return format!("{number:.3e}");
+    }
     if number.fract() != 0.0 && number < 1e6 {
         let digits = (3 - number.abs().max(1e-3).log10().floor() as i32).clamp(0, 6) as usize;
         let text = format!("{number:.digits$}");
@@ -272,11 +332,18 @@ fn time_text(seconds: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
     #[test]
     fn numbers_are_short() {
-        let texts = [0.0, 7.0, 1234.0, 1_234_567.0, 0.25, 3.45678, 1234.5678, 0.00012].map(number_text);
-        assert_eq!(texts, ["0", "7", "1\u{202f}234", "1\u{202f}234\u{202f}567", "0.25", "3.457", "1235", "0.00012"]);
+        let texts = [0.0, 7.0, 1234.0, 1_234_567.0, 0.25, 3.45678, 1234.5678, 0.00012, 9.33e-9].map(number_text);
+        assert_eq!(
+            texts,
+            ["0", "7", "1\u{202f}234", "1\u{202f}234\u{202f}567", "0.25", "3.457", "1235", "0.00012", "9.330e-9"]
+        );
+        let attributes = json!([["kind", "string"], ["since", "date"]]);
+        let texts = [attributes, json!([]), json!(["a", 7]), json!({"x": 1, "y": null})].map(|of| value_text("", &of));
+        assert_eq!(texts, ["kind (string), since (date)", "none", "a, 7", "x: 1, y: none"]);
         let texts = [0.0, 2.5e-6, 0.0123, 1.5, 150.0].map(time_text);
         assert_eq!(texts, ["0 µs", "2 µs", "12.3 ms", "1.50 s", "2 min 30 s"]);
     }

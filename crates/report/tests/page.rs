@@ -2,7 +2,7 @@
 
 use outcore_image::{Stats, Step, SweepStats};
 use outcore_io::{MOST_SAMPLES, Sample};
-use outcore_report::{Given, Planned, Report, data, escape, page};
+use outcore_report::{Given, Planned, Report, SomeRows, Summary, data, escape, page};
 use serde_json::{Map, Value, json};
 
 const HOSTILE: &str = "</script><script>alert(1)</script>&quot;'\"<!--\u{202e}";
@@ -46,6 +46,18 @@ fn report(steps: usize, samples: usize) -> Report {
         call: format!("outcore run pagerank '{HOSTILE}'"),
         options: vec![Given::new("source", HOSTILE)],
         facts,
+        result: Summary {
+            attributes: [("residual".to_owned(), json!(2.5e-9)), ("of".to_owned(), json!(HOSTILE))]
+                .into_iter()
+                .collect(),
+            lines: vec![HOSTILE.to_owned()],
+            tables: vec![SomeRows {
+                title: HOSTILE.to_owned(),
+                columns: vec!["vertex".to_owned(), HOSTILE.to_owned()],
+                rows: vec![vec![HOSTILE.to_owned(), "0.25".to_owned()]],
+            }],
+        },
+        ended: Some(1_709_164_799),
         plan: Planned { notes: vec![HOSTILE.to_owned()], ..Planned::default() },
         stats: Stats {
             total,
@@ -95,8 +107,13 @@ fn no_name_leaves_its_place() {
     assert_eq!(html.matches("<script").count(), 3);
     assert_eq!(html.matches("</script>").count(), 3);
     assert!(!html.contains("<!--") && !html.contains('\u{202e}'));
-    // In the title twice, and in the call, an option, a fact and its value, a note, and the weights.
-    assert_eq!(html.matches(&escape(HOSTILE)).count(), 8, "{html}");
+    // In the title twice, and in the call, an option, a fact and its value, a note, and the weights; in the result an
+    // attribute, a line, and the title, a column and a cell of a table.
+    assert_eq!(html.matches(&escape(HOSTILE)).count(), 13, "{html}");
+    assert!(
+        html.contains("<p>Ended at 2024-02-28T23:59:59Z.</p>")
+            && html.contains("<td>residual<td class=\"value\">2.500e-9")
+    );
     let data = found(&html);
     assert_eq!([&data["input"], &data["facts"][HOSTILE], &data["plan"]["notes"][0]], [HOSTILE; 3]);
     assert_eq!([&data["options"][0]["value"], &data["stats"]["weights"]], [HOSTILE; 2]);
@@ -133,6 +150,7 @@ fn runs_without_steps_or_reads_have_pages_too() {
     empty.stats.total = SweepStats::default();
     empty.options.clear();
     empty.facts.clear();
+    empty.result = Summary::default();
     let html = page(&empty);
     assert!(!html.contains("NaN") && !html.contains("inf "), "{html}");
     assert_eq!(found(&html)["read_amplification"], Value::Null);

@@ -75,6 +75,11 @@ impl ColumnKind {
         }
     }
 
+    /// Whether rows with one value are a group, such as a component or a community.
+    pub fn names_groups(self) -> bool {
+        matches!(self, ColumnKind::Component | ColumnKind::Label)
+    }
+
     fn names_vertices(self) -> bool {
         matches!(self, ColumnKind::Vertex | ColumnKind::Component | ColumnKind::Label)
     }
@@ -134,6 +139,11 @@ impl Column {
             Column::Unsigned(values) => Arc::new(UInt64Array::new(shared(values, first, rows.len()), None)),
             _ => return None,
         })
+    }
+
+    /// Whether rows with one value are a group, such as a component or a community.
+    pub fn names_groups(&self) -> bool {
+        matches!(self, Column::Component(_) | Column::Label(_))
     }
 
     /// Whether users see ids in it.

@@ -4,16 +4,14 @@
 //! id first among equals. Vertices that those few rows name get their ids by further passes, so nothing grows with the
 //! image.
 
-use crate::ids::{Id, IdStream, parse_id, vertices_of};
+use crate::ids::{Id, IdStream, ids_of, parse_id, vertices_of};
 use crate::table::{Column, Table, distance_bits, id_array};
 use arrow_array::{ArrayRef, RecordBatch};
-use outcore_format::{IdColumn, Order};
+use outcore_format::Order;
 use outcore_image::{Error, Image, Result};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
-/// Number of rows up to which a pass over the ids takes no noticeable time.
-const SMALL_ROWS: u64 = 1 << 16;
 /// Approximate memory of a row of the answer.
 const ROW_BYTES: u64 = 256;
 
@@ -52,23 +50,20 @@ impl Table {
         self.some_rows(&[vertex], id_array(image, std::iter::once(parsed)))
     }
 
-    /// The first rows, and the names of the columns that are left out. These name vertices, whose ids may take a pass
-    /// over all ids.
+    /// A few rows to look at: the greatest by a column, or the first. At most one pass over the ids, and one more per
+    /// column of vertices.
     ///
     /// # Errors
-    /// Ids that cannot be read, or no memory.
-    pub fn preview(&self, rows: usize) -> Result<(RecordBatch, Vec<String>)> {
-        let manifest = self.image().manifest();
-        let is_known = matches!(manifest.ids, IdColumn::Range { .. }) && manifest.order == Order::Input;
-        let is_small = self.rows() <= SMALL_ROWS;
-        let (shown, hidden): (Vec<_>, Vec<_>) =
-            self.columns().iter().cloned().partition(|(_, column)| is_known || is_small || !column.names_vertices());
-        let table = self.with_columns(shown);
-        let batch = match table.reader()?.next_batch()? {
-            Some(batch) => batch.slice(0, rows.min(batch.num_rows())),
-            None => RecordBatch::new_empty(table.schema()),
-        };
-        Ok((batch, hidden.into_iter().map(|(name, _)| name).collect()))
+    /// [`Error::Usage`] for a column that does not exist or has no order; ids that cannot be read; no memory.
+    pub fn preview(&self, rows: usize, ranked: Option<&str>) -> Result<RecordBatch> {
+        if let Some(column) = ranked {
+            return self.top(rows, column);
+        }
+        let image = self.image();
+        let _reservation = image.reserve("the first rows", rows as u64 * ROW_BYTES)?;
+        let rows: Vec<u32> = self.vertices().take(rows).collect();
+        let ids = ids_of(image, &rows)?;
+        self.some_rows(&rows, id_array(image, ids.iter().map(|id| Some(id.as_ref()))))
     }
 
     /// A few rows, whose ids are known.

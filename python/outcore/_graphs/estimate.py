@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from outcore import _algorithms, _outcore
 from outcore._declared import DECLARED, changed
-from outcore._graphs import html_tables
+from outcore._graphs import previews
 from outcore._options import checked, checked_options
 from outcore._outcore import Graph, Table
 
@@ -29,7 +29,7 @@ class Estimate(NamedTuple):
         memory, state, read = map(_outcore.bytes_text, (self.memory_bytes, self.state_bytes, self.read_bytes))
         facts = {"memory": memory, "memory of the state": state}
         facts |= {"passes": f"{self.bound} {self.passes:.4g}", "bytes to read": f"{self.bound} {read}"}
-        return html_tables.facts("outcore.Estimate", facts)
+        return previews.facts("outcore.Estimate", facts)
 
     def __repr__(self) -> str:
         memory, state, read = map(_outcore.bytes_text, (self.memory_bytes, self.state_bytes, self.read_bytes))

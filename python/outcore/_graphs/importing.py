@@ -12,7 +12,7 @@ import numpy as np
 
 from outcore import _outcore
 from outcore._errors import in_python
-from outcore._graphs import html_tables
+from outcore._graphs import previews
 from outcore._inputs import tables
 from outcore._inputs.tables import Request, Tables
 from outcore._inputs.vertices import vertex_ids
@@ -251,7 +251,7 @@ class ImportEstimate(NamedTuple):
         texts = [_outcore.bytes_text(one) for one in (self.temporary_bytes, self.image_bytes, self.memory_bytes)]
         facts = {"format": self.format, "edges": "unknown" if self.edges is None else f"about {self.edges}"}
         facts |= dict(zip(("temporary space", "image", "memory"), texts, strict=True))
-        return html_tables.facts("outcore.ImportEstimate", facts, self.notes)
+        return previews.facts("outcore.ImportEstimate", facts, self.notes)
 
     def __repr__(self) -> str:
         temporary, image, memory = map(_outcore.bytes_text, (self.temporary_bytes, self.image_bytes, self.memory_bytes))

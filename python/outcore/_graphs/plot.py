@@ -1,5 +1,5 @@
-"""Results as charts, drawn by Matplotlib. What is drawn is bounded: values are counted in bins, ranks are taken at a
-few hundred places."""
+"""Results as charts, drawn by Matplotlib. The number of points is bounded: many values are counted in bins, ranks are
+taken at a few hundred places."""
 
 from collections.abc import Callable
 from typing import Any
@@ -9,7 +9,7 @@ import numpy as np
 from outcore import _outcore
 from outcore._errors import UsageError
 
-# The most places of a rank plot, bars, and bins per factor of ten that are drawn.
+# The most places of a rank plot and dots of whole numbers, bars, and bins per factor of ten that are drawn.
 _MOST_RANKS = 400
 _MOST_BARS = 60
 _BINS_PER_DECADE = 8
@@ -28,7 +28,7 @@ def plot(result: _outcore.Table, ax: Any, kind: str | None, column: str | None) 
     try:
         import matplotlib.pyplot as plt
     except ImportError as error:
-        raise ImportError("plot needs Matplotlib, which is not installed: pip install 'outcore[plot]'") from error
+        raise ImportError("plot needs Matplotlib, which is not installed: pip install matplotlib") from error
     if kind is not None and kind not in _DRAWN:
         known = ", ".join(f"'{name}'" for name in _DRAWN)
         raise UsageError(f"expected kind to be one of {known}, found {kind!r}")
@@ -70,56 +70,62 @@ def _fitting(name: str, values: Values) -> str:
     return "distribution"
 
 
-def _log_bins(least: float, most: float) -> Values:
-    """Edges of bins, each wider than the one before by the same factor."""
-    decades = np.log10(most / least)
-    return np.geomspace(least, most, max(int(np.ceil(decades * _BINS_PER_DECADE)), 1) + 1)
+def _points(values: Values, weights: Values | None) -> tuple[Values, Values]:
+    """Where dots are drawn, and how many values each stands for. Few different whole numbers have a dot each, many a
+    dot for each doubling, real ones a dot for each bin, all of which have one ratio of their ends."""
+    if values.dtype.kind not in "iub":
+        least, most = float(values.min()), float(values.max()) * (1 + 1e-9)
+        bins = np.geomspace(least, most, max(int(np.ceil(np.log10(most / least) * _BINS_PER_DECADE)), 1) + 1)
+        counts, _ = np.histogram(values, bins, weights=weights)
+        return np.sqrt(bins[:-1] * bins[1:]), counts
+    found, places = np.unique(values, return_inverse=True)
+    counts = np.bincount(places, weights)
+    if found.size <= _MOST_RANKS:
+        return found, counts
+    doublings = np.floor(np.log2(found)).astype(np.int64)
+    # The dot of 4 to 7 is drawn at 6, that of 1 at 1.
+    middles = 1.5 * 2.0 ** np.arange(doublings[-1] + 1)
+    middles[0] = 1
+    return middles, np.bincount(doublings, counts)
 
 
-def _density(ax: Any, name: str, values: Values, weights: Values | None, what: str) -> None:
-    """The distribution of values: dots at the means of bins, on two logarithmic axes. Those of whole numbers hold whole
-    numbers only, so that few of them are not spread over many bins."""
+def _dots(ax: Any, name: str, values: Values, weights: Values | None, what: str) -> None:
+    """How many there are of which value, on two logarithmic axes."""
     positive = values > 0
-    others = int((values.size if weights is None else weights.sum()) - (
-        positive.sum() if weights is None else weights[positive].sum()
-    ))
+    others = int((~positive).sum() if weights is None else weights[~positive].sum())
     values = values[positive]
     weights = None if weights is None else weights[positive]
     if values.size:
-        is_whole = values.dtype.kind in "iub"
-        edges = _log_bins(float(values.min()), float(values.max()) * (1 + 1e-9))
-        if is_whole:
-            # A bin from 3 to below 5 holds 3 and 4.
-            edges = np.unique(np.append(np.ceil(edges[:-1]), np.floor(edges[-1]) + 1))
-        found, _ = np.histogram(values, edges, weights=weights)
-        widths = np.diff(edges)
-        middles = np.sqrt(edges[:-1] * np.maximum(edges[1:] - is_whole, edges[:-1]))
-        some = found > 0
-        ax.loglog(middles[some], found[some] / widths[some], "o", markersize=4)
+        places, counts = _points(values, weights)
+        some = counts > 0
+        ax.loglog(places[some], counts[some], "o", markersize=4)
     else:
         ax.text(0.5, 0.5, f"no {name} above 0", transform=ax.transAxes, ha="center", va="center")
     ax.set_xlabel(name)
-    ax.set_ylabel(f"{what} per value" if values.dtype.kind in "iub" else f"{what} per unit of {name}")
+    ax.set_ylabel(what)
     if others:
-        ax.set_title(f"not shown: {others:,} {what} with {name} ≤ 0", fontsize="small")
+        ax.set_title(f"{ax.get_title()}\nnot shown: {others:,} {what} with {name} ≤ 0", fontsize="medium")
 
 
 def _distribution(ax: Any, name: str, values: Values, _: Values | None) -> None:
-    _density(ax, name, values, None, "vertices")
+    ax.set_title(f"Vertices by {name}")
+    _dots(ax, name, values, None, "vertices")
 
 
 def _sizes(ax: Any, name: str, sizes: Values, counts: Values | None) -> None:
+    ax.set_title(f"Sizes of groups with one {name}")
     if sizes.size <= 1:
         # One size is one dot, which no logarithmic axes are needed for.
         ax.plot(sizes, counts, "o", markersize=4)
         ax.set_xlabel(f"size of {name}")
-        ax.set_ylabel("groups per value")
+        ax.set_ylabel("groups")
         ax.margins(0.3)
         return
-    _density(ax, f"size of {name}", sizes, counts, "groups")
+    _dots(ax, f"size of {name}", sizes, counts, "groups")
 
 
 def _rank(ax: Any, name: str, values: Values, _: Values | None) -> None:
+    ax.set_title(f"{name} from the greatest on")
     ranked = np.sort(values)[::-1]
     places = np.unique(np.geomspace(1, max(ranked.size, 1), _MOST_RANKS).astype(np.int64)) - 1
     if ranked.size == 0:
@@ -127,11 +133,12 @@ def _rank(ax: Any, name: str, values: Values, _: Values | None) -> None:
     shown = ranked[places]
     draw: Callable[..., Any] = ax.loglog if shown.size and shown.min() > 0 else ax.semilogx
     draw(places + 1, shown, drawstyle="steps-post")
-    ax.set_xlabel("rank")
+    ax.set_xlabel("place")
     ax.set_ylabel(name)
 
 
 def _profile(ax: Any, name: str, values: Values, _: Values | None) -> None:
+    ax.set_title(f"Vertices of at least each {name}")
     found, counts = np.unique(values, return_counts=True)
     at_least = counts[::-1].cumsum()[::-1]
     if found.size > _MOST_RANKS:
@@ -144,9 +151,8 @@ def _profile(ax: Any, name: str, values: Values, _: Values | None) -> None:
 
 
 def _counts(ax: Any, name: str, values: Values, _: Values | None) -> None:
-    if values.size == 0:
-        found, counts = values, values
-    else:
+    ax.set_title(f"Vertices by {name}")
+    if values.size:
         least, most = int(values.min()), int(values.max())
         width = -(-(most - least + 1) // _MOST_BARS)
         edges = np.arange(least, most + width + 1, width, dtype=np.float64)

@@ -15,10 +15,11 @@ use crate::runtime::{run, settings};
 use functions::{Functions, Program, reals_bytes};
 use numpy::{Element, PyReadonlyArray1};
 use outcore::io::{Array, Raw, into_inner};
-use outcore::report::Planned;
+use outcore::report::{Planned, Summary};
 use outcore::{Column, Frontier, Graph, ProgramOptions, run_program};
 use pyo3::prelude::*;
 use pyo3::types::{PyAny, PyDict};
+use serde_json::json;
 use std::sync::Arc;
 
 pub use calls::program_symbols;
@@ -117,8 +118,14 @@ pub fn vertex_program(
     });
     let columns = columns.collect::<PyResult<_>>()?;
     // The options are functions.
-    let report = report_of(&graph, "vertex_program", Vec::new(), (Planned::default(), found.stats, Vec::new()));
-    let base = PyTable::new(graph.table(columns), Arc::new(report));
+    let facts = json!({
+        "iterations": found.iterations, "finished": found.finished, "messages": found.messages,
+        "spilled_bytes": found.spilled_bytes,
+    });
+    let attributes = facts.as_object().cloned().unwrap_or_default();
+    let run = (Planned::default(), found.stats, Vec::new());
+    let report = report_of(&graph, "vertex_program", Vec::new(), run, Summary { attributes, ..Summary::default() });
+    let base = PyTable::new(graph.table(columns), Arc::new(report), None);
     let result = ProgramResult {
         iterations: found.iterations,
         finished: found.finished,

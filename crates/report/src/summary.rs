@@ -1,0 +1,142 @@
+//! The result of a run as a page shows it: its attributes, what the shell says of it, and tables of a few rows.
+
+use outcore_algo::{Algorithm, Datum};
+use outcore_graph::Graph;
+use outcore_image::Result;
+use outcore_table::{ColumnKind, Id, Table, cell_text};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+/// The most rows of a table, and members of an attribute, that are shown.
+const MOST_ROWS: usize = 10;
+
+/// The memory of a group while the largest are found: its value in the result, its size, its id, and its place among
+/// all groups.
+const GROUP_BYTES: u64 = 4 + 4 + 4 + 8;
+
+/// A result, in short.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Summary {
+    /// The attributes of the result, in the order of their declaration.
+    pub attributes: Map<String, Value>,
+    /// Sentences about the result, a line each.
+    pub lines: Vec<String>,
+    /// A few rows of the result.
+    pub tables: Vec<SomeRows>,
+}
+
+/// A few rows of a table, as text.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SomeRows {
+    /// A title, which says what rows they are.
+    pub title: String,
+    /// The names of the columns.
+    pub columns: Vec<String>,
+    /// The cells, row by row.
+    pub rows: Vec<Vec<String>>,
+}
+
+impl Summary {
+    /// The attributes of a result of an algorithm.
+    ///
+    /// # Errors
+    /// Ids that cannot be read.
+    pub fn of_attributes(graph: &Graph, algorithm: &Algorithm, data: &[Datum]) -> Result<Self> {
+        let mut attributes = Map::new();
+        for (attribute, datum) in algorithm.attributes.iter().zip(data) {
+            attributes.insert(attribute.name.to_owned(), value_of(graph, datum)?);
+        }
+        Ok(Summary { attributes, ..Summary::default() })
+    }
+
+    /// The memory of a result with such columns while [`Summary::with_rows`] counts its groups, and its purpose; `None`
+    /// for results without groups.
+    pub fn needs(graph: &Graph, columns: &[ColumnKind]) -> Option<(&'static str, u64)> {
+        let counts = columns.iter().any(|column| column.names_groups());
+        counts.then(|| ("groups of vertices and their sizes", GROUP_BYTES * graph.vertices()))
+    }
+
+    /// Adds the rows with the greatest values of the column `ranked`, or the first rows; and for columns that name
+    /// groups, such as components and communities, the largest of them.
+    ///
+    /// # Errors
+    /// Ids that cannot be read, or no memory: 4 bytes per vertex and 8 per group where there are groups.
+    pub fn with_rows(mut self, table: &Table, ranked: Option<&str>) -> Result<Self> {
+        for (name, column) in table.columns().iter().filter(|(_, column)| column.names_groups()) {
+            let groups = table.largest_groups(column, MOST_ROWS)?;
+            let row = |(id, size): &(Id<String>, u32)| vec![id.to_string(), size.to_string()];
+            self.tables.push(SomeRows {
+                title: format!("The largest groups with one {name}"),
+                columns: vec![name.clone(), "vertices".to_owned()],
+                rows: groups.iter().map(row).collect(),
+            });
+        }
+        let batch = table.preview(MOST_ROWS, ranked)?;
+        let cells = |row| (0..batch.num_columns()).map(|column| cell_text(batch.column(column), row)).collect();
+        let title = match ranked {
+            Some(column) => format!("The rows with the greatest {column}, of {}", table.rows()),
+            None => format!("The first rows, of {}", table.rows()),
+        };
+        self.tables.push(SomeRows {
+            title,
+            columns: batch.schema().fields().iter().map(|field| field.name().clone()).collect(),
+            rows: (0..batch.num_rows()).map(cells).collect(),
+        });
+        Ok(self)
+    }
+}
+
+/// An attribute as JSON: of many members the first, of a path the number of its edges.
+fn value_of(graph: &Graph, datum: &Datum) -> Result<Value> {
+    Ok(match datum {
+        Datum::Whole(value) => json!(value),
+        Datum::Wholes(values) => json!(values[..values.len().min(MOST_ROWS)]),
+        Datum::Bounds(least, most) => json!([least, most]),
+        Datum::Real(value) => json!(value),
+        Datum::Flag(value) => json!(value),
+        Datum::Text(value) => json!(value),
+        Datum::Vertices(None) | Datum::Path(None) => Value::Null,
+        Datum::Vertices(Some(vertices)) => {
+            let ids = graph.ids(&vertices[..vertices.len().min(MOST_ROWS)])?;
+            json!(ids.iter().map(ToString::to_string).collect::<Vec<_>>())
+        }
+        Datum::Path(Some(vertices)) => json!(format!("{} edges", vertices.len().saturating_sub(1))),
+        Datum::Distances { sources, targets, .. } => json!(format!("{sources} x {targets}")),
+    })
+}
+
+/// A time in seconds since 1970 began, as ISO 8601 has it, in UTC.
+pub fn calendar_text(seconds: u64) -> String {
+    let (days, second) = (seconds / 86_400, seconds % 86_400);
+    let (mut year, mut day) = (1970, days);
+    let is_leap = |year: u64| year.is_multiple_of(4) && !year.is_multiple_of(100) || year.is_multiple_of(400);
+    let days_of = |year| if is_leap(year) { 366 } else { 365 };
+    while day >= days_of(year) {
+        day -= days_of(year);
+        year += 1;
+    }
+    let february = days_of(year) - 337;
+    let mut month = 1;
+    for length in [31, february, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31] {
+        if day < length {
+            break;
+        }
+        day -= length;
+        month += 1;
+    }
+    let (hours, minutes, seconds, day) = (second / 3600, second / 60 % 60, second % 60, day + 1);
+    format!("{year}-{month:02}-{day:02}T{hours:02}:{minutes:02}:{seconds:02}Z")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::calendar_text;
+
+    #[test]
+    fn times_are_dates_of_the_calendar() {
+        let texts = [0, 951_782_400, 951_868_799, 1_709_164_799, 4_107_542_400].map(calendar_text);
+        let days = ["1970-01-01T00:00:00Z", "2000-02-29T00:00:00Z", "2000-02-29T23:59:59Z"];
+        assert_eq!(texts[..3], days);
+        assert_eq!(texts[3..], ["2024-02-28T23:59:59Z", "2100-03-01T00:00:00Z"]);
+    }
+}
