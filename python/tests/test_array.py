@@ -432,6 +432,7 @@ def test_description():
     expected = [x.min(0), x.max(0), x.mean(0), x.std(0, ddof=1), abs(x).sum(0), np.sqrt((x**2).sum(0)), (x != 0).sum(0)]
     for values, wanted in zip(found[1:], expected):
         np.testing.assert_allclose(values, wanted)
+    assert found.missing.tolist() == [0, 0, 0] and found.names is None
 
 
 def test_making():

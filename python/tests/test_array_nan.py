@@ -1,6 +1,7 @@
 """Statistics that leave NaN out, and NumPy's functions of elements that are close, or are no numbers."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from test_array import check
 
@@ -62,3 +63,33 @@ def test_elements_that_are_close_or_no_numbers(dtype):
     for wrong in ({"weights": [1, 2]}, {"weights": [1, 2], "axis": 0}):
         with pytest.raises(oc.UsageError, match="weights of the array's shape"):
             np.average(xp.asarray(np.ones((3, 2))), **wrong)
+
+
+@pytest.mark.parametrize("kind", ["float64", "float32"])
+def test_a_description_knows_missing_values(scratch, kind):
+    rng = np.random.default_rng(2)
+    frame = pd.DataFrame(rng.normal(size=(5000, 4)).astype(kind), columns=list("abcd"))
+    frame.iloc[::7, 0] = np.nan
+    frame.iloc[3:, 1] = np.nan
+    frame["d"] = np.nan
+    frame["e"] = np.arange(5000)
+    frame.to_parquet("some.parquet")
+    expected = frame.describe()
+    opened = xp.open("some.parquet")
+    # Along the rows of a file, in memory, and across the columns of a file.
+    np.save("across.npy", frame.to_numpy(kind).T.copy())
+    across = xp.open("across.npy").T
+    for array, tolerance in ((opened, 1e-5), (xp.asarray(frame.to_numpy(kind)), 1e-5), (across, 1e-5)):
+        found = xp.describe(array)
+        assert found.rows == 5000 and (found.rows - found.missing).tolist() == expected.loc["count"].tolist()
+        for name in ("mean", "std", "min", "max"):
+            np.testing.assert_allclose(getattr(found, name), expected.loc[name], rtol=tolerance, atol=1e-6, err_msg=name)
+        np.testing.assert_allclose(found.l1, frame.abs().sum(), rtol=1e-4)
+        assert found.nonzeros.tolist() == ((frame != 0) & frame.notna()).sum().tolist()
+    table = xp.describe(opened).to_pandas()
+    assert table.index.tolist() == list("abcde") and table.loc["a", "missing"] == frame["a"].isna().sum()
+    shown = xp.describe(opened)._repr_html_()
+    assert "<td>a</td>" in shown and "<th>missing</th>" in shown
+    assert "The first 60 of 70 columns." in xp.describe(np.ones((3, 70)))._repr_html_()
+    whole = xp.describe(np.array([[1, 2], [3, 4]]))
+    assert whole.missing.tolist() == [0, 0] and whole.to_pandas().shape == (2, 8)

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from outcore._errors import UsageError
+from outcore._graphs import previews
 from outcore._outcore import Expression
 from outcore.array import _array as core
 from outcore.array import _compute, _functions, _indexing, _manipulation
@@ -293,10 +294,36 @@ class Description(NamedTuple):
     """The square roots of the sums of squares."""
     nonzeros: np.ndarray
     """The number of elements other than 0."""
+    missing: np.ndarray
+    """The number of missing elements, which are NaN. All other figures are of what is there."""
+    names: list[str] | None = None
+    """The names of the columns, if the array has any."""
+
+    def to_pandas(self) -> Any:
+        """A `pandas.DataFrame` with a row for each column of the array, and the figures as columns."""
+        import pandas as pd  # type: ignore[import-untyped]
+
+        figures = {name: np.atleast_1d(getattr(self, name)) for name in _FIGURES}
+        return pd.DataFrame(figures, index=self.names)
+
+    def _repr_html_(self) -> str:
+        figures = [np.atleast_1d(getattr(self, name)) for name in _FIGURES]
+        count = len(figures[0])
+        names = self.names or [str(place) for place in range(count)]
+        rows = [[names[place], *(figure[place].item() for figure in figures)] for place in range(min(count, _SHOWN))]
+        note = f"The first {_SHOWN} of {count} columns." if count > _SHOWN else ""
+        return previews.rows(f"outcore.array.Description: {self.rows} rows", ["column", *_FIGURES], rows, note)
+
+
+# The figures of a description in the order of its tables, and how many columns a notebook shows.
+_FIGURES = ("missing", "mean", "std", "min", "max", "l1", "l2", "nonzeros")
+_SHOWN = 60
 
 
 def describe(X: Operand, **limits: Any) -> Description:
     """Figures of every column of a matrix, or of a vector, computed at once in one pass.
+
+    NaN is a missing value: it is counted, and left out of all other figures.
 
     Args:
         limits: `runtime`, `memory`, `threads`, `backend`, `temporary` and `progress`, as `compute` has them.
@@ -307,9 +334,12 @@ def describe(X: Operand, **limits: Any) -> Description:
     >>> found = oc.array.describe(oc.array.asarray([[1.0, 0.0], [3.0, -4.0]]))
     >>> found.mean, found.l2, found.nonzeros
     (array([ 2., -2.]), array([3.16227766, 4.        ]), array([2, 1]))
+    >>> some = oc.array.describe(oc.array.asarray([1.0, np.nan, 3.0]))
+    >>> some.missing, some.mean
+    (array(1), array(2.))
     """
     array = core.as_array(X)
     if array.ndim not in (1, 2) or array.dtype.kind == "b":
         raise UsageError(f"expected a vector or a matrix of numbers, found shape {array.shape} of {array.dtype}")
     figures = [core.made(figure, array) for figure in array._expression.figures()]
-    return Description(array.shape[0], *_compute.compute(*figures, **limits))
+    return Description(array.shape[0], *_compute.compute(*figures, **limits))._replace(names=array.names)

@@ -58,7 +58,7 @@ fn describe_finds_extremes_moments_and_norms() {
 
 /// Several partitions, of which some have what is no finite number in a column.
 #[test]
-fn describe_spreads_nan_and_keeps_infinities() {
+fn describe_leaves_nan_out_and_keeps_infinities() {
     let (n, p) = (70_003, 4);
     let mut numbers: Vec<f64> = normal(3, n * p).iter().map(|value| value + 1e6).collect();
     numbers[40_000 * p + 1] = f64::NAN;
@@ -69,15 +69,22 @@ fn describe_spreads_nan_and_keeps_infinities() {
     let own = column(&numbers, p, 3);
     let deviation = (own.iter().map(|v| (v - mean(&own)).powi(2)).sum::<f64>() / (n - 1) as f64).sqrt();
     assert_close(&[found.mean[3], found.deviation[3]], &[mean(&own), deviation], 1e-9);
-    let nan = [&found.min, &found.max, &found.mean, &found.deviation, &found.l1, &found.l2].map(|figure| figure[1]);
-    assert!(nan.iter().all(|figure| figure.is_nan()), "{nan:?}");
+    // One value is missing: the others are described as if it were not there.
+    assert_eq!(found.missing, [0, 1, 0, 0]);
+    let some: Vec<f64> = column(&numbers, p, 1).into_iter().filter(|value| !value.is_nan()).collect();
+    let deviation_of =
+        |own: &[f64]| (own.iter().map(|v| (v - mean(own)).powi(2)).sum::<f64>() / (own.len() - 1) as f64).sqrt();
+    assert_eq!(found.min[1], some.iter().copied().fold(f64::INFINITY, f64::min));
+    assert_eq!(found.max[1], some.iter().copied().fold(f64::NEG_INFINITY, f64::max));
+    assert_close(&[found.mean[1], found.deviation[1]], &[mean(&some), deviation_of(&some)], 1e-9);
+    assert_close(&[found.l1[1]], &[some.iter().map(|v| v.abs()).sum()], 1e-9);
     assert_eq!((found.min[2], found.mean[2], found.l1[2], found.l2[2]), {
         let infinity = f64::INFINITY;
         (-infinity, -infinity, infinity, infinity)
     });
     assert_eq!(found.max[2], column(&numbers, p, 2).into_iter().fold(f64::NEG_INFINITY, f64::max));
     assert!(found.deviation[2].is_nan());
-    assert_eq!(found.nonzeros, [n, n, n - 1, n].map(|count| count as u64));
+    assert_eq!(found.nonzeros, [n, n - 1, n - 1, n].map(|count| count as u64));
     let narrow = x.cast(ElementType::Float32).unwrap();
     let of_narrow = values(&runtime(1), &figures(&narrow).unwrap()[3]);
     assert_close(&of_narrow[3..], &[deviation], 1e-2);
@@ -85,6 +92,27 @@ fn describe_spreads_nan_and_keeps_infinities() {
         let found = describe(runtime, &x).unwrap();
         [found.min, found.max, found.mean, found.deviation, found.l1, found.l2].concat()
     });
+}
+
+/// Columns without any number, and with a single one; read along their rows, and across them.
+#[test]
+fn columns_of_missing_values_have_no_figures_but_their_count() {
+    let nan = f64::NAN;
+    let rows = [[nan, 2.0, 1.0], [nan, nan, -3.0], [nan, nan, nan]].concat();
+    let x = array(&rows, &[3, 3]);
+    let across = [[nan, nan, nan], [2.0, nan, nan], [1.0, -3.0, nan]].concat();
+    let across = array(&across, &[3, 3]).permute(&[1, 0]).unwrap();
+    for x in [x, across] {
+        let found = describe(&runtime(2), &x).unwrap();
+        assert_eq!((found.count, &found.missing, &found.nonzeros), (3, &vec![3, 2, 1], &vec![0, 1, 2]));
+        for figure in [&found.min, &found.max, &found.mean, &found.deviation] {
+            assert!(figure[0].is_nan(), "{figure:?}");
+        }
+        assert!(found.deviation[1].is_nan());
+        assert_eq!([found.min[1], found.max[1], found.mean[1], found.mean[2]], [2.0, 2.0, 2.0, -1.0]);
+        assert_close(&found.deviation[2..], &[8.0f64.sqrt()], 1e-12);
+        assert_eq!((&found.l1, found.l2[1], found.l2[0]), (&vec![0.0, 2.0, 4.0], 2.0, 0.0));
+    }
 }
 
 /// Squares of float32 that float32 does not hold.
