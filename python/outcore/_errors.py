@@ -48,7 +48,7 @@ class UsageError(OutcoreError, ValueError):
 
 def without_numba(function: str) -> UsageError:
     """The error of a function for which Numba must be there."""
-    return UsageError(f"{function} needs Numba, which is not installed: pip install outcore[all]")
+    return UsageError(f"{function} needs Numba, which is not installed: pip install numba")
 
 
 class NoImageError(UsageError, FileNotFoundError):
@@ -120,6 +120,8 @@ def in_python(text: str) -> str:
     def name(option: str) -> str:
         return option.replace("-", "_")
 
+    # One argument has all conditions.
+    text = text.replace("for further conditions say --where again", "give a list of conditions")
     text = _FLAG.sub(lambda flag: f"{flag[1].removeprefix('un').replace('-', '_')}={_FLAGS[flag[1]]}", text)
     text = _FIRST.sub(lambda found: f"{found[1]}{name(found[2])}={value(found[3])}", text)
     return _OPTION.sub(lambda found: f"{name(found[1])}={value(found[2])}", text)

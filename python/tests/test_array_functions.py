@@ -228,7 +228,7 @@ for work in (lambda: oc.array.apply(abs, 1.0), lambda: oc.array.reduce(max, [1.0
         print(error)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
-    assert done.stdout.count("needs Numba, which is not installed: pip install outcore[all]") == 2, done.stdout
+    assert done.stdout.count("needs Numba, which is not installed: pip install numba") == 2, done.stdout
 
 
 def test_what_a_function_knows_is_what_it_is_now():

@@ -165,6 +165,7 @@ def test_every_option_of_the_shell_that_the_engine_names_has_a_name_in_python():
         ("give --replace, or --undirected, or --allow-empty", "give replace=True, or directed=False, or allow_empty=True"),
         ("say --delimiter if the columns are cut wrongly", "say delimiter= if the columns are cut wrongly"),
         ("say so: --comment '#'", "say so: comment='#'"),
+        ("one value; for further conditions say --where again, or", "one value; give a list of conditions, or"),
         ("found `--sources` -- or --no-such", "found `--sources` -- or --no-such"),
     ],
 )
