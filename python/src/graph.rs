@@ -130,6 +130,11 @@ impl PyGraph {
     }
 }
 
+/// The neighbours of single vertices as Python has them.
+fn adjacency(py: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
+    py.import("outcore._graphs.adjacency")
+}
+
 /// The direction that is called so.
 pub fn direction_of(py: Python<'_>, name: &str) -> PyResult<Direction> {
     match name {
@@ -314,9 +319,87 @@ impl PyGraph {
         Rows::of_nodes(py, &*self.open_for_rows(py)?)
     }
 
-    /// The neighbours of a vertex: `neighbors` without options.
-    fn __getitem__<'py>(&self, py: Python<'py>, vertex: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
-        self.neighbors(py, vertex, "out", false)
+    /// The neighbours of a vertex, and the attributes of the edges to them, as a mapping, which reads when it is used.
+    ///
+    /// >>> list(g["home"]), g["home"]["news"]
+    /// (['about', 'news'], {})
+    fn __getitem__<'py>(slf: &Bound<'py, Self>, vertex: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        adjacency(slf.py())?.call_method1("neighbours", (slf, vertex))
+    }
+
+    /// The vertices and their neighbours, as a mapping: `g.adj[vertex]` is `g[vertex]`.
+    #[getter]
+    fn adj<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        adjacency(slf.py())?.call_method1("Adjacency", (slf,))
+    }
+
+    /// The edges by their targets: `g.in_edges(vertices, data=True)` is a list of those that lead to some vertices,
+    /// with their attributes, for which the lists of all predecessors are read; without vertices it is `g.edges`.
+    ///
+    /// >>> g.in_edges("home"), g.in_edges(["news", "lone"])
+    /// ([('about', 'home'), ('news', 'home')], [('home', 'news')])
+    #[getter]
+    fn in_edges<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        adjacency(slf.py())?.call_method1("InEdges", (slf,))
+    }
+
+    /// The attributes of an edge, the first of parallel ones, as a dict; `default` if there is no such edge.
+    ///
+    /// >>> g.get_edge_data("home", "news"), g.get_edge_data("news", "about", default="none")
+    /// ({}, 'none')
+    #[pyo3(signature = (source, target, default=None))]
+    fn get_edge_data<'py>(
+        slf: &Bound<'py, Self>,
+        source: &Bound<'py, PyAny>,
+        target: &Bound<'py, PyAny>,
+        default: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        adjacency(slf.py())?.call_method1("get_edge_data", (slf, source, target, default))
+    }
+
+    /// The vertices that edges lead to from a vertex, each once; all neighbours where edges have no direction.
+    ///
+    /// >>> g.successors("news"), g.predecessors("news")
+    /// (['home'], ['home'])
+    fn successors<'py>(&self, py: Python<'py>, vertex: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        adjacency(py)?.call_method1("distinct", (self.neighbors(py, vertex, "out", false)?,))
+    }
+
+    /// The vertices that edges to a vertex come from, each once; all neighbours where edges have no direction.
+    fn predecessors<'py>(&self, py: Python<'py>, vertex: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        adjacency(py)?.call_method1("distinct", (self.neighbors(py, vertex, "in", false)?,))
+    }
+
+    /// A vertex, those within some hops of it, and the edges between them, as a graph: in memory, or as the image of
+    /// that name.
+    ///
+    /// Args:
+    ///     vertex: An id.
+    ///     radius: The number of hops.
+    ///     undirected: Whether hops also lead against the direction of edges.
+    ///     image: The path of the new image; if not given, it is made in memory.
+    ///     options: Those of `subgraph`.
+    ///
+    /// Cost: the lists of the vertices within `radius - 1` hops, one after the other, and `subgraph`. For a large part
+    /// of a graph `bfs` with `depth_limit` and `subgraph` are faster.
+    ///
+    /// >>> sorted(g.ego_graph("news")), sorted(g.ego_graph("about", radius=2))
+    /// (['home', 'news'], ['about', 'home', 'news'])
+    #[pyo3(signature = (vertex, radius=1, *, undirected=false, image=None, **options))]
+    fn ego_graph<'py>(
+        slf: &Bound<'py, Self>,
+        vertex: &Bound<'py, PyAny>,
+        radius: i64,
+        undirected: bool,
+        image: Option<&Bound<'py, PyAny>>,
+        options: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        if radius < 0 {
+            return Err(usage(py, format!("expected radius as a number of hops from 0 on, found {radius}")));
+        }
+        let options = options.cloned().unwrap_or_else(|| PyDict::new(py));
+        adjacency(py)?.call_method1("ego_graph", (slf, vertex, radius, undirected, image, options))
     }
 
     /// Some vertices and the edges between them, as a graph: in memory, or as the image of that name.

@@ -193,7 +193,82 @@ def test_views_are_as_in_networkx(make, directed, order):
         for edge in list(given.edges())[:5]:
             assert edge in g.edges and (edge[::-1] in g.edges) == given.has_edge(*edge[::-1])
         assert ("x", "y") not in g.edges and 5 not in g.edges and (None, 1) not in g.edges
-        assert g[some[0]] == g.neighbors(some[0]) and g.degree[some[0]] == given.degree[some[0]]
+        assert g.degree[some[0]] == given.degree[some[0]]
+        check_adjacency(g, given, some, directed)
+
+
+def check_adjacency(g, given, some, directed):
+    """Mappings, predecessors and edges by targets are those of NetworkX's graph."""
+    assert len(g.adj) == len(given) and sorted(g.adj) == sorted(given) and "nobody" not in g.adj
+    for vertex in some:
+        assert sorted(g[vertex]) == sorted(g.adj[vertex]) == sorted(given[vertex]) and len(g[vertex]) == len(given[vertex])
+        around = sorted(given.predecessors(vertex)) if directed else sorted(given[vertex])
+        assert g.predecessors(vertex) == around and g.successors(vertex) == sorted(given[vertex])
+        for neighbour in given[vertex]:
+            weights = [data["weight"] for data in given[vertex][neighbour].values()]
+            assert g[vertex][neighbour]["weight"] in weights and neighbour in g[vertex]
+            assert g.get_edge_data(vertex, neighbour) == g[vertex][neighbour] == g.edges[vertex, neighbour]
+        assert dict(g[vertex].items()).keys() == given[vertex].keys()
+        if directed:
+            assert sorted(g.in_edges(vertex)) == sorted(given.in_edges(vertex))
+            expected = sorted(given.in_edges(vertex, data="weight"))
+            assert sorted(g.in_edges(vertex, data="weight")) == sorted(g.in_edges(vertex, weights=True)) == expected
+            assert sorted(g.in_edges(str(vertex), data="weight")) == expected
+    assert sorted(g.in_edges(some)) == sorted(g.in_edges([*some, *some])) and len(g.in_edges) == len(g.edges)
+    assert sorted(g.in_edges) == sorted(g.edges) and g.in_edges(data=True) is not None
+    for radius in (0, 1, 2):
+        for undirected in (False, True):
+            ego = nx.ego_graph(given, some[0], radius=radius, undirected=undirected)
+            ours = g.ego_graph(some[0], radius=radius, undirected=undirected)
+            assert sorted(ours) == sorted(ego) and ours.number_of_edges() == ego.number_of_edges()
+            assert sorted(ours) == sorted(g.ego_graph(str(some[0]), radius=radius, undirected=undirected))
+
+
+def test_what_is_no_edge_and_no_neighbour(site):
+    assert site.get_edge_data("news", "about") is None and site.get_edge_data("home", "nobody", 7) == 7
+    assert site["home"]["news"] == {} and "lone" not in site["home"] and "nobody" not in site["home"]
+    with pytest.raises(KeyError, match="lone"):
+        site["home"]["lone"]
+    for look in (site.__getitem__, site.adj.__getitem__, site.predecessors, site.in_edges, site.ego_graph):
+        with pytest.raises(oc.NoVertexError, match="the ids of this graph are strings"):
+            look("nobody")
+    with pytest.raises(TypeError, match="expected an id"):
+        site[1.5]
+    with pytest.raises(oc.UsageError, match="hops from 0 on, found -1"):
+        site.ego_graph("home", radius=-1)
+    assert repr(site["home"]) == "<outcore.Neighbours of 'home': 'about', 'news'>"
+    assert repr(site.in_edges) == "<outcore.InEdges: 5 edges>" and "4 vertices" in repr(site.adj)
+    many = oc.load_graph([("hub", f"v{i:02}") for i in range(30)])
+    assert repr(many["hub"]).endswith("'v09', ...>")
+
+
+@pytest.mark.skipif(OUTCORE is None, reason="no outcore command: set OUTCORE")
+def test_the_shell_shows_hops_directions_and_attributes(make):
+    edges = pl.DataFrame({
+        "source": ["a", "a", "b", "c", "x"], "target": ["b", "b", "c", "d", "b"],
+        "kind": ["one", "two", None, "far", "in"], "minutes": [1, 2, 3, 4, 5],
+    })
+    g = make(edges, duplicates="keep", attributes=True)
+    assert shell("neighbors", g.path, "a") == [
+        ["vertex", "neighbor", "kind", "minutes"], ["a", "b", "one", "1"], ["a", "b", "two", "2"],
+    ]
+    head, *rows = shell("neighbors", g.path, "b", "--in")
+    assert sorted(rows) == [["b", "a", "one", "1"], ["b", "a", "two", "2"], ["b", "x", "in", "5"]]
+    head, *rows = shell("neighbors", g.path, "b", "--both")
+    assert head == ["direction", "vertex", "neighbor", "kind", "minutes"]
+    assert rows[0] == ["out", "b", "c", "", "3"] and {row[0] for row in rows[1:]} == {"in"} and len(rows) == 4
+    head, *rows = shell("neighbors", g.path, "a", "--hops", "2")
+    assert head[0] == "hop" and [row[:3] for row in rows] == [["1", "a", "b"], ["1", "a", "b"], ["2", "b", "c"]]
+    head, *rows = shell("neighbors", g.path, "x", "--hops", "2", "--both")
+    assert head[:2] == ["hop", "direction"] and sorted(row[:4] for row in rows) == sorted(
+        [["1", "out", "x", "b"], ["2", "out", "b", "c"], ["2", "in", "b", "a"], ["2", "in", "b", "a"], ["2", "in", "b", "x"]]
+    )
+    # A vertex that was given is not shown again.
+    head, *rows = shell("neighbors", g.path, "a", "b", "--hops", "3")
+    assert [row[:3] for row in rows] == [["1", "a", "b"], ["1", "a", "b"], ["1", "b", "c"], ["2", "c", "d"]]
+    assert "cannot be used with" in shell("neighbors", g.path, "a", "--in", "--both", code=2)
+    without = make([(1, 2), (2, 3)], directed=False)
+    assert shell("neighbors", without.path, 1, "--hops", 2)[1:] == [["1", "1", "2"], ["2", "2", "1"], ["2", "2", "3"]]
 
 
 def test_edges_come_in_batches_whatever_their_number(make):
@@ -223,3 +298,10 @@ def test_what_views_refuse(make):
     for use in (lambda: list(g.edges), lambda: list(g), lambda: len(g.nodes), lambda: g.degree(1)):
         with pytest.raises(oc.UsageError, match="closed"):
             use()
+
+
+@pytest.mark.skipif(OUTCORE is None, reason="no outcore command: set OUTCORE")
+def test_an_algorithm_without_run_is_shown_the_command():
+    for name in ("pagerank", "components", "eigsh", "kmeans", "weakly-connected-components"):
+        assert f"outcore run {name}" in shell(name, "x.oc", code=2)
+    assert "outcore run" not in shell("pagrank", "x.oc", code=2)

@@ -264,6 +264,12 @@ pub struct NeighborsArgs {
     /// Where edges come from, instead of where they lead to
     #[arg(long = "in")]
     pub incoming: bool,
+    /// Where edges come from and where they lead to; a column says which
+    #[arg(long, conflicts_with = "incoming")]
+    pub both: bool,
+    /// How far: with 2, the neighbours of the neighbours too; a column says at which hop each edge is
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub hops: u32,
     #[command(flatten)]
     pub limits: Limits,
 }

@@ -32,12 +32,23 @@ mod solve;
 
 use answer::{FAILURE, SUCCESS, WRONG};
 use args::{Cli, Command};
-use clap::Parser;
+use clap::error::{ContextKind, ContextValue};
+use clap::{CommandFactory, Parser};
 use outcore::Error;
+
+/// The error of a command line. That of an algorithm without `run` names `run`.
+fn with_run(mut error: clap::Error) -> clap::Error {
+    let Some(ContextValue::String(name)) = error.get(ContextKind::InvalidSubcommand) else { return error };
+    if Cli::command().find_subcommand("run").is_some_and(|run| run.find_subcommand(name).is_some()) {
+        let tip = format!("algorithms, solvers and models have the command 'run': outcore run {name}");
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
+    }
+    error
+}
 
 /// Runs the command with the arguments of the process, and returns its exit code.
 pub fn run() -> u8 {
-    let cli = Cli::parse();
+    let cli = Cli::try_parse().unwrap_or_else(|error| with_run(error).exit());
     // A write beyond `ulimit -f` fails with an error instead of ending the process.
     _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Default::default());
     // Steps of an import, and decoders of other formats, allocate on their own; algorithms keep what they have.

@@ -4,9 +4,12 @@ use crate::answer::output_error;
 use crate::args::{DegreesArgs, HeadArgs, NeighborsArgs};
 use crate::common::Limits;
 use crate::progress::runtime;
-use outcore::{Direction, Edges, Graph, GraphOptions, Id, Result, Weight, push_quoted, push_value};
+use outcore::arrow::array::RecordBatch;
+use outcore::io::Array;
+use outcore::{Direction, Edges, EdgesFrom, Graph, GraphOptions, Id, Result, Weight, push_quoted, push_value};
 use std::io::{BufWriter, Write};
 use std::path::Path;
+use std::sync::Arc;
 
 fn open(image: &Path, limits: &Limits) -> Result<Graph> {
     Graph::open(&runtime(limits, None)?, image, GraphOptions::default())
@@ -52,18 +55,137 @@ pub fn head(args: &HeadArgs) -> Result<()> {
 }
 
 pub fn neighbors(args: &NeighborsArgs) -> Result<()> {
-    let graph = open(&args.image, &args.limits)?;
-    let direction = if args.incoming { Direction::In } else { Direction::Out };
-    let edges = Edges::new(direction, graph.weight_name().is_some());
-    let vertices = graph.vertices_of(&args.ids)?;
+    let look = Look::new(args)?;
+    let graph = &look.graph;
     let mut out = BufWriter::new(std::io::stdout());
-    put(&mut out, ["vertex", "neighbor"].into_iter().chain(graph.weight_name()).map(str::to_owned))?;
-    for (vertex, id) in vertices.iter().zip(graph.ids(&vertices)?) {
-        for neighbour in graph.neighbours(*vertex, edges)? {
-            put(&mut out, [id_cell(&id), id_cell(&neighbour.id)].into_iter().chain(weight_cell(neighbour.weight)))?;
-        }
+    let attributes = graph.manifest().attributes.iter().map(|attribute| attribute.name.as_str());
+    let names = look.before.iter().copied().chain(["vertex", "neighbor"]).chain(graph.weight_name()).chain(attributes);
+    put(&mut out, names.map(|name| cell(|into| push_quoted(into, name))))?;
+    // Sets of vertices with a bit each: those that were reached, and those whose edges the next hop shows.
+    let words = if args.hops > 1 { (graph.vertices() as usize).div_ceil(64) } else { 0 };
+    let set = || Array::<u64>::zeroed(graph.runtime().budget(), "vertices within some hops", words);
+    let (mut reached, mut next) = (set()?, set()?);
+    let start = graph.vertices_of(&args.ids)?;
+    if args.hops > 1 {
+        start.iter().for_each(|&vertex| _ = insert(&mut reached, vertex));
+    }
+    look.visit(&mut out, (1, args.hops), &mut start.into_iter(), (&mut reached, &mut next))?;
+    for hop in 2..=args.hops {
+        let frontier = std::mem::replace(&mut next, set()?);
+        look.visit(&mut out, (hop, args.hops), &mut members(&frontier), (&mut reached, &mut next))?;
     }
     out.flush().map_err(output_error)
+}
+
+/// Number of vertices whose ids are looked up together.
+const IDS_AT_ONCE: usize = 4096;
+
+/// The edges of single vertices, in one direction or both.
+struct Look {
+    graph: Arc<Graph>,
+    /// Edges with their attributes, if they have any.
+    edges: Option<EdgesFrom>,
+    directions: &'static [(&'static str, Direction)],
+    /// The columns before the ends of an edge.
+    before: Vec<&'static str>,
+}
+
+impl Look {
+    fn new(args: &NeighborsArgs) -> Result<Self> {
+        let graph = Arc::new(open(&args.image, &args.limits)?);
+        let directions: &[_] = match (args.incoming, args.both) {
+            _ if !graph.is_directed() => &[("both", Direction::Out)],
+            (_, true) => &[("out", Direction::Out), ("in", Direction::In)],
+            (true, _) => &[("in", Direction::In)],
+            _ => &[("out", Direction::Out)],
+        };
+        let has_attributes = !graph.manifest().attributes.is_empty();
+        let edges = has_attributes.then(|| EdgesFrom::new(Arc::clone(&graph))).transpose()?;
+        let before = [(args.hops > 1, "hop"), (args.both, "direction")];
+        let before = before.into_iter().filter(|(is_there, _)| *is_there).map(|(_, name)| name).collect();
+        Ok(Look { graph, edges, directions, before })
+    }
+
+    /// Writes the edges of the vertices of a hop. Unless it is the last one, neighbours that were not reached before are
+    /// added to `next`.
+    fn visit(
+        &self,
+        out: &mut impl Write,
+        (hop, last): (u32, u32),
+        vertices: &mut dyn Iterator<Item = u32>,
+        (reached, next): (&mut [u64], &mut [u64]),
+    ) -> Result<()> {
+        loop {
+            let part: Vec<u32> = vertices.take(IDS_AT_ONCE).collect();
+            if part.is_empty() {
+                return Ok(());
+            }
+            for (&vertex, id) in part.iter().zip(self.graph.ids(&part)?) {
+                self.put_edges(out, hop, (vertex, &id))?;
+                for &(_, direction) in self.directions.iter().filter(|_| hop < last) {
+                    for neighbour in self.graph.neighbours(vertex, direction)? {
+                        if insert(reached, neighbour.vertex) {
+                            insert(next, neighbour.vertex);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Writes a line for each edge of a vertex.
+    fn put_edges(&self, out: &mut impl Write, hop: u32, (vertex, id): (u32, &Id<String>)) -> Result<()> {
+        let graph = &*self.graph;
+        for &(name, direction) in self.directions {
+            let before =
+                self.before.iter().map(|&column| if column == "hop" { hop.to_string() } else { name.to_owned() });
+            let front: Vec<String> = before.chain([id_cell(id)]).collect();
+            match (&self.edges, direction) {
+                (None, _) => {
+                    for neighbour in graph.neighbours(vertex, Edges::new(direction, graph.weight_name().is_some()))? {
+                        let cells = [id_cell(&neighbour.id)].into_iter().chain(weight_cell(neighbour.weight));
+                        put(out, front.iter().cloned().chain(cells))?;
+                    }
+                }
+                (Some(edges), Direction::Out) => put_rows(out, &front, &edges.of(vertex)?, 1)?,
+                // Attributes lie beside the lists of out-neighbours.
+                (Some(edges), Direction::In) => {
+                    let mut sources = graph.neighbours(vertex, direction)?;
+                    sources.dedup_by_key(|source| source.vertex);
+                    for source in sources {
+                        put_rows(out, &front, &edges.all_between(source.vertex, vertex)?, 0)?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Adds a vertex to a set of one bit per vertex, and returns whether it is new there.
+fn insert(reached: &mut [u64], vertex: u32) -> bool {
+    let (word, bit) = (&mut reached[vertex as usize / 64], 1 << (vertex % 64));
+    let is_new = *word & bit == 0;
+    *word |= bit;
+    is_new
+}
+
+/// The vertices of such a set, in rising order.
+fn members(set: &[u64]) -> impl Iterator<Item = u32> {
+    let of_word = |(place, &word): (usize, &u64)| {
+        (0..64).filter(move |bit| word >> bit & 1 == 1).map(move |bit| (64 * place) as u32 + bit)
+    };
+    set.iter().enumerate().flat_map(of_word)
+}
+
+/// Writes the rows of a batch of edges behind the cells of `front`; the neighbour is in the column of that place.
+fn put_rows(out: &mut impl Write, front: &[String], rows: &RecordBatch, neighbour: usize) -> Result<()> {
+    for row in 0..rows.num_rows() {
+        let columns = std::iter::once(neighbour).chain(2..rows.num_columns());
+        let cells = columns.map(|column| cell(|into| push_value(into, rows.column(column), row)));
+        put(out, front.iter().cloned().chain(cells))?;
+    }
+    Ok(())
 }
 
 pub fn degrees(args: &DegreesArgs) -> Result<()> {

@@ -114,12 +114,20 @@ impl EdgesFrom {
     /// # Errors
     /// As for [`EdgesFrom::of`].
     pub fn between(&self, source: u32, target: u32) -> Result<Option<RecordBatch>> {
+        let all = self.all_between(source, target)?;
+        Ok((all.num_rows() > 0).then(|| all.slice(0, 1)))
+    }
+
+    /// All edges from one vertex to another, a row each.
+    ///
+    /// # Errors
+    /// As for [`EdgesFrom::of`].
+    pub fn all_between(&self, source: u32, target: u32) -> Result<RecordBatch> {
         let list = self.list(source, Some(target))?;
-        if list.edges.is_empty() {
-            return Ok(None);
-        }
         let ids = self.graph.ids_of(&[target])?;
-        self.rows(source, &list, &[0], &ids.iter().map(Id::as_ref).collect::<Vec<_>>()).map(Some)
+        let order: Vec<usize> = (0..list.edges.len()).collect();
+        let ids: Vec<Id<&str>> = order.iter().flat_map(|_| ids.first()).map(Id::as_ref).collect();
+        self.rows(source, &list, &order, &ids)
     }
 
     /// Some edges of a list, whose other ends have these ids.

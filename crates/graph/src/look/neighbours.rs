@@ -24,6 +24,8 @@ const FEW_NEIGHBOURS: u64 = 4096;
 /// A neighbour of a vertex.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Neighbour {
+    /// Its number in the image.
+    pub vertex: u32,
     /// Its id.
     pub id: Id<String>,
     /// The weight of the edge, if it was asked for.
@@ -97,8 +99,8 @@ impl Graph {
         let vertices: Vec<u32> = parts.iter().flat_map(|(_, vertices, _)| vertices).copied().collect();
         let weights = parts.iter().flat_map(|(.., weights)| weights).copied();
         let ids = self.ids_of(&vertices)?;
-        let mut neighbours: Vec<Neighbour> =
-            ids.into_iter().zip(weights).map(|(id, weight)| Neighbour { id, weight }).collect();
+        let neighbour = |((&vertex, id), weight)| Neighbour { vertex, id, weight };
+        let mut neighbours: Vec<Neighbour> = vertices.iter().zip(ids).zip(weights).map(neighbour).collect();
         neighbours.sort_by(|one, other| one.id.cmp(&other.id));
         Ok(neighbours)
     }
