@@ -34,6 +34,12 @@ def prepare(app: Sphinx, what: str, name: str, thing: Any, options: Any, lines: 
     lines[:] = ["..", "", *made] if what in ("attribute", "property") else made
 
 
+def hide_decisions(app: Sphinx, doctree: nodes.document) -> None:
+    """Leaves decision records out of the search, whose readers look for what works today."""
+    if app.env.docname.startswith("decisions/"):
+        app.env.metadata[app.env.docname]["nosearch"] = ""
+
+
 def literal(lines: list[str]) -> list[str]:
     """A module's docstring, whose indented lines are code."""
     made: list[str] = []
@@ -249,6 +255,8 @@ def setup(app: Sphinx) -> dict[str, Any]:
     # Before napoleon, which has the usual priority of 500.
     app.connect("autodoc-process-docstring", prepare, priority=400)
     app.connect("autodoc-process-signature", sign)
+    # After what collects the metadata of a page, which has the usual priority.
+    app.connect("doctree-read", hide_decisions, priority=900)
     app.add_directive("outcore-summary", Summary)
     app.add_directive("outcore-members", Members)
     app.add_directive("outcore-algorithms", Algorithms)
