@@ -106,8 +106,8 @@ impl Look {
         Ok(Look { graph, edges, directions, before })
     }
 
-    /// Writes the edges of the vertices of a hop. Unless it is the last one, neighbours that were not reached before are
-    /// added to `next`.
+    /// Writes the edges of the vertices of a hop. Unless it is the last one, neighbours that were not reached before
+    /// are added to `next`.
     fn visit(
         &self,
         out: &mut impl Write,
