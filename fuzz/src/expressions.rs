@@ -355,8 +355,9 @@ impl Machine<'_> {
         let flat = if is_all { plain.reshape(vec![plain.numbers.len()]) } else { plain };
         let axis = if is_all { 0 } else { axis };
         match what % 8 {
-            is_max @ (6 | 7) if !is_all && flat.shape[axis] > 0 => {
-                self.push("arg", array.arg(is_max == 7, axis, false), flat.arg(is_max == 7, axis));
+            is_max @ (6 | 7) if flat.shape[axis] > 0 => {
+                let along = (!is_all).then_some(axis);
+                self.push("arg", array.arg(is_max == 7, along, false), flat.arg(is_max == 7, axis));
             }
             what => {
                 let fold = Fold::ALL[what % Fold::ALL.len()];

@@ -13,7 +13,7 @@ use crate::source::Landed;
 use outcore_format::dense::rows_per_page;
 use outcore_format::{ElementType, PAGE_BYTES};
 use outcore_image::Result;
-use outcore_io::{Budget, CacheShare, DataFile, PageCache, PageKey, Pinned, Runtime};
+use outcore_io::{CacheShare, DataFile, PageCache, PageKey, Pinned, Runtime};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// The share of a file's turned rows in the page cache.
 pub(crate) struct TurnedPages {
     share: CacheShare,
-    budget: Arc<Budget>,
+    runtime: Runtime,
     file: Arc<DataFile>,
     identity: [u64; 5],
     groups: Groups,
@@ -65,7 +65,7 @@ impl TurnedPages {
         ("rows of an array", identity).hash(&mut hasher);
         Ok(TurnedPages {
             share: runtime.cache_share(hasher.finish()),
-            budget: Arc::clone(runtime.budget()),
+            runtime: runtime.stopped_by(runtime.cancel()),
             file: Arc::clone(file),
             identity,
             groups: Groups { rows: shape.0, columns: shape.1, element, group_rows: rows_per_page(element) as u64 },
@@ -84,7 +84,8 @@ impl TurnedPages {
             let pages = self.groups.pages();
             // Room for some more, because pages do not fill sets evenly.
             let all_bytes = (pages + pages / 8 + 64).saturating_mul(PAGE_BYTES as u64 + 64);
-            self.share.fill(&self.budget, all_bytes.min(most_bytes).min(self.budget.available_bytes()))?;
+            let available_bytes = self.runtime.budget().available_bytes();
+            self.share.fill(&self.runtime, all_bytes.min(most_bytes).min(available_bytes))?;
         }
         if let Some(cache) = self.share.cache() {
             let excess_bytes = cache.memory_bytes().saturating_sub(most_bytes);

@@ -121,7 +121,7 @@ impl Names {
     fn group(&self, image: &Image, place: usize) -> Result<(Group, usize)> {
         let (budget, least_bytes) = (image.runtime().budget(), least_part(image));
         let mut memory_bytes = (budget.available_bytes().saturating_sub(IdStream::bytes(image)) / 2).max(least_bytes);
-        // Those of one row.
+        // The ids of one row.
         let fewest = 2 + self.columns.len() as u64;
         loop {
             let most = (memory_bytes / (ID_BYTES + GROWTH_FACTOR * mean_bytes(image))).max(fewest);

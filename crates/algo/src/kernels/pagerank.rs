@@ -68,8 +68,7 @@ const SINGLE_ABOVE_RESIDUAL: f64 = 1e-6;
 const SLOW: f64 = 0.9;
 /// Plain iterations from one extrapolation to the next, which tell whether it paid.
 const BETWEEN: u32 = 4;
-/// Changes are extrapolated while they exceed the greatest rounding of contributions, as extrapolation enlarges it, this
-/// often.
+/// Changes are extrapolated while they exceed the rounding of contributions, as extrapolation enlarges it, this often.
 const ABOVE_ROUNDING: f64 = 2.0;
 
 /// One array of the contributions of all vertices. An iteration reads one and writes another. In single precision an
@@ -253,7 +252,7 @@ impl<'a, D: Divisors> Iteration<'a, D> {
         let count = graph.vertices() as f64;
         let edges = Edges::new(Direction::In, options.weights);
         let least = (1.0 - options.alpha) / count;
-        // Of the iteration before the last one: its change, and the rank that isolated vertices had before it.
+        // The change of the iteration before the last one, and the rank that isolated vertices had before it.
         let (mut change_before, mut isolated_before) = (f64::INFINITY, self.isolated);
         while count > 0.0 && self.made < most && self.residual() >= enough {
             let dangling = if self.spread { self.dangling } else { 0.0 };
@@ -321,7 +320,7 @@ impl<'a, D: Divisors> Iteration<'a, D> {
     }
 }
 
-/// What an extrapolation makes of ranks two iterations apart.
+/// An extrapolation from ranks two iterations apart.
 #[derive(Clone, Copy)]
 struct Extrapolation {
     /// How often the change within two iterations is added.
