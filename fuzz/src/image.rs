@@ -230,7 +230,7 @@ impl Image {
         };
         let runtime = runtime().expect("memory for an import");
         import(&runtime, source, &path, &options).expect("an image");
-        let image_id = read_manifest(&path).expect("a manifest").image_id;
+        let image_id = read_manifest(&outcore_io::backend::best(), &path).expect("a manifest").image_id;
         Image::of_files(path, image_id, ImageFile::all(1))
     }
 

@@ -47,7 +47,7 @@ pub fn info(args: &InfoArgs) -> Result<()> {
 
 fn facts(image: &Path) -> Result<Value> {
     let runtime = Arc::new(Runtime::new(RuntimeOptions { threads: Some(1), ..RuntimeOptions::default() })?);
-    if is_array(image) {
+    if is_array(&runtime, image) {
         return Ok(array_facts(&ImageSource::open(&runtime, image)?));
     }
     if runtime.backend().named(image).is_some_and(|found| found.kind == FileKind::File) {
@@ -58,8 +58,8 @@ fn facts(image: &Path) -> Result<Value> {
 }
 
 /// Whether there is an image of an array; one that cannot be read is reported by the code that opens it.
-fn is_array(image: &Path) -> bool {
-    matches!(read_any_manifest(image), Ok(AnyManifest::Array(_)))
+fn is_array(runtime: &Runtime, image: &Path) -> bool {
+    matches!(read_any_manifest(runtime.backend(), image), Ok(AnyManifest::Array(_)))
 }
 
 /// Facts of a file as an array, and how it is read.
@@ -137,7 +137,7 @@ fn array_facts(source: &ImageSource) -> Value {
 
 pub fn check(args: &CheckArgs) -> Result<()> {
     let runtime = runtime(&args.limits, None)?;
-    if is_array(&args.image) {
+    if is_array(&runtime, &args.image) {
         let source = ImageSource::open(&runtime, &args.image)?;
         source.image().check()?;
         if args.limits.quiet {

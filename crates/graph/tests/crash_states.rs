@@ -72,7 +72,7 @@ fn store_into(runtime: &Arc<Runtime>, seed: u64, directory: &Path) -> outcore_im
 
 /// Opens an image and checks all of it.
 fn open_and_check(image: &Path) -> outcore_image::Result<()> {
-    if let AnyManifest::Array(_) = read_any_manifest(image)? {
+    if let AnyManifest::Array(_) = read_any_manifest(&outcore_io::backend::best(), image)? {
         return DenseImage::open(&runtime(None), image)?.check().map(drop);
     }
     let graph = Arc::new(Graph::open(&runtime(None), image, ImageOptions::default())?);

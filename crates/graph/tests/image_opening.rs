@@ -111,7 +111,7 @@ fn a_graph_stays_what_it_was_opened_as_until_it_is_dropped() {
     write(&image, 3000);
     assert_eq!((graph.image_bytes(), graph.weight_bytes(Direction::Out)), (bytes, weights));
     assert_eq!(read_all(&graph), (manifest.edges, 2 * manifest.edges, bytes));
-    assert_ne!(read_manifest(&image).unwrap(), manifest);
+    assert_ne!(read_manifest(&outcore_io::backend::best(), &image).unwrap(), manifest);
     // Not even a removed image is lost for whoever has opened it.
     std::fs::remove_dir_all(&image).unwrap();
     assert_eq!(read_all(&graph), (manifest.edges, 2 * manifest.edges, bytes));
@@ -185,7 +185,7 @@ fn every_file_of_an_image_is_a_plain_file_or_refused_at_once() {
             let expected = if missing_manifest { "is no Outcore image: it has no manifest.json" } else { found };
             assert!(error.contains(name) && error.contains(expected), "{what} at {name}: {error}");
             if name == MANIFEST {
-                let error = read_manifest(&image).unwrap_err().to_string();
+                let error = read_manifest(&outcore_io::backend::best(), &image).unwrap_err().to_string();
                 assert!(error.contains(expected), "{what}: {error}");
             }
             drop(std::fs::remove_dir(&path).or_else(|_| std::fs::remove_file(&path)));

@@ -1,13 +1,13 @@
 //! Output files that are complete or absent.
 //!
-//! A file is written under a temporary name beside its target (`partial.rs`), synced, and renamed to it. Dropped before
+//! A file is written under a temporary name beside its target (`partial.rs`), synced, and gets its name. Dropped before
 //! that, it vanishes, and if the process is killed before that, the next file that is made in the same folder removes
 //! it. Errors of the operating system are remembered, because encoders on top wrap errors beyond recognition.
 
 use crate::error::{Error, Result};
 use crate::image::Image;
 use crate::partial::Partial;
-use outcore_io::{Error as IoError, Runtime, Writer, folder};
+use outcore_io::{Error as IoError, Runtime, Writer};
 use std::io::{BufWriter, Stdout, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -89,17 +89,17 @@ impl AtomicFile {
         Ok(done.map_err(|error| self.named(error))?)
     }
 
-    /// Renames the file to its target; it is complete from now on.
+    /// Gives the file the name of its target; it is complete from now on.
     ///
     /// # Errors
-    /// Errors of the operating system. There is no new file then, and an older one of that name is unchanged, unless
-    /// only the sync of the folder failed: then the new name may not outlast a power failure.
+    /// Errors of the operating system. There is no new file then, and an older one of that name is unchanged, except
+    /// where only the sync of the folder failed in a file system that cannot exchange names.
     pub fn commit(mut self) -> Result<()> {
         self.finish()?;
-        let Place::File { temporary, .. } = &self.place else { return Ok(()) };
-        let backend = self.runtime.backend();
-        backend.rename(temporary.path(), &self.target)?;
-        Ok(backend.sync_directory(folder(&self.target))?)
+        match &mut self.place {
+            Place::File { temporary, .. } => temporary.take_name(&self.target),
+            Place::Standard(_) => Ok(()),
+        }
     }
 
     /// The reason why writing failed; `what` describes it if it was not an error of the operating system.
@@ -170,4 +170,60 @@ pub fn write_file(runtime: &Arc<Runtime>, target: &Path, bytes: &[u8]) -> Result
 pub fn check_file(image: &Image, target: &Path) -> Result<()> {
     // Creating the file under its temporary name is the only complete test.
     AtomicFile::create(image, target).map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::placed_file::PlacedFile;
+    use outcore_io::RuntimeOptions;
+    use outcore_io::backend::{Faults, Sim};
+
+    fn write_placed(runtime: &Arc<Runtime>, target: &Path, bytes: &[u8]) -> Result<()> {
+        let file = PlacedFile::create(runtime, target)?;
+        file.write(bytes, 0)?;
+        file.commit()
+    }
+
+    #[test]
+    fn a_failure_of_any_operation_leaves_the_older_file_or_none() {
+        for write in [write_file as fn(&Arc<Runtime>, &Path, &[u8]) -> Result<()>, write_placed] {
+            for (older, no_exchange) in [(Some("old"), false), (None, false), (None, true)] {
+                let mut failures = 0;
+                loop {
+                    let directory = tempfile::tempdir().unwrap();
+                    let target = directory.path().join("file");
+                    older.iter().for_each(|text| std::fs::write(&target, text).unwrap());
+                    let faults = Faults { fail_at: Some(failures), no_exchange, ..Faults::default() };
+                    let backend: Option<Arc<dyn outcore_io::Backend>> = Some(Arc::new(Sim::new(faults)));
+                    let runtime = Runtime::new(RuntimeOptions { backend, ..RuntimeOptions::default() }).unwrap();
+                    let written = write(&Arc::new(runtime), &target, b"new");
+                    let text = std::fs::read_to_string(&target).ok();
+                    if written.is_ok() {
+                        assert_eq!(text.as_deref(), Some("new"));
+                        break;
+                    }
+                    assert_eq!(text.as_deref(), older, "operation {failures}");
+                    failures += 1;
+                }
+                // Creation, write, sync, rename, and the sync of the folder.
+                assert!(failures >= 5, "{failures} operations");
+            }
+        }
+    }
+
+    #[test]
+    fn a_directory_that_takes_the_name_meanwhile_stays() {
+        let directory = tempfile::tempdir().unwrap();
+        let target = directory.path().join("file");
+        std::fs::write(&target, "old").unwrap();
+        let runtime = Arc::new(Runtime::new(RuntimeOptions::default()).unwrap());
+        let mut file = AtomicFile::within(&runtime, &target).unwrap();
+        file.write_all(b"new").unwrap();
+        std::fs::remove_file(&target).unwrap();
+        std::fs::create_dir_all(target.join("below")).unwrap();
+        assert!(file.commit().is_err());
+        assert!(target.join("below").is_dir());
+        assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 1);
+    }
 }

@@ -98,7 +98,7 @@ impl DenseWriter {
         check(&manifest)?;
         let len_bytes = manifest.shape().pages() * PAGE_BYTES as u64;
         let places = Places::new(runtime, target, replace)?;
-        require_disk("the array", len_bytes, len_bytes, places.folder())?;
+        require_disk(runtime.backend(), "the array", len_bytes, len_bytes, places.folder())?;
         let workspace = Workspace::create_plain(runtime, places)?;
         let path = ImageFile::DENSE.path(workspace.partial());
         let file = DataFile::open_as(runtime.backend(), Location::at(&path), Open::Create)?;

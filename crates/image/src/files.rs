@@ -6,7 +6,7 @@
 
 use crate::error::{Error, Result};
 use outcore_format::{DenseManifest, ImageFile, Index, MAX_ATTRIBUTES, MAX_VALUE_COLUMNS, Manifest, PAGE_BYTES};
-use outcore_io::backend::{FileKind, Location, Posix, What};
+use outcore_io::backend::{FileKind, Location, What};
 use outcore_io::{Backend, DataFile, Directory, Runtime, bytes_text};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::ErrorKind;
@@ -117,7 +117,8 @@ impl ImageFiles {
     /// Memory that reading and decoding the index of a file of `pages` pages takes. An index that is too large is
     /// refused without being read.
     pub fn index_reading_bytes(&self, file: ImageFile, pages: u64) -> u64 {
-        2 * self.index_bytes(file).min(most_index_bytes(pages)).min(u64::MAX / 4)
+        let file_bytes = self.index_bytes(file).min(most_index_bytes(pages)).min(u64::MAX / 4);
+        2 * file_bytes + Index::most_samples_bytes(pages)
     }
 
     /// The path of a file's index.
@@ -256,21 +257,20 @@ pub enum AnyManifest {
 ///
 /// # Errors
 /// A path that is no image, or that of an array, or a damaged manifest.
-pub fn read_manifest(image: &Path) -> Result<Manifest> {
-    read_manifest_of(image, &GRAPH)
+pub fn read_manifest(backend: &Arc<dyn Backend>, image: &Path) -> Result<Manifest> {
+    read_manifest_of(backend, image, &GRAPH)
 }
 
 /// Reads the manifest of a graph or of an array.
 ///
 /// # Errors
 /// A path that is no image, or a damaged manifest.
-pub fn read_any_manifest(image: &Path) -> Result<AnyManifest> {
-    read_manifest_of(image, &ANY)
+pub fn read_any_manifest(backend: &Arc<dyn Backend>, image: &Path) -> Result<AnyManifest> {
+    read_manifest_of(backend, image, &ANY)
 }
 
-fn read_manifest_of<M>(image: &Path, kind: &ManifestKind<M>) -> Result<M> {
-    let system: Arc<dyn Backend> = Arc::new(Posix);
-    Ok(open_manifest(&open_directory(&system, image, kind)?, kind)?.1)
+fn read_manifest_of<M>(backend: &Arc<dyn Backend>, image: &Path, kind: &ManifestKind<M>) -> Result<M> {
+    Ok(open_manifest(&open_directory(backend, image, kind)?, kind)?.1)
 }
 
 /// The folders within the directory of a graph's image.

@@ -11,7 +11,7 @@
 
 use crate::error::{Error, Result};
 use crate::files::{MANIFEST, foreign_entry, read_any_manifest};
-use outcore_io::backend::{FileKind, Location, Lock, Posix};
+use outcore_io::backend::{FileKind, Location, Lock, Memory};
 use outcore_io::{Backend, Error as IoError, folder, random};
 use std::ffi::{OsStr, OsString};
 use std::io::ErrorKind;
@@ -134,6 +134,46 @@ impl Partial {
         &self.path
     }
 
+    /// Gives this file the name of `target` and makes that durable. An older file has the temporary name afterwards.
+    ///
+    /// # Errors
+    /// A target that is not a plain file any more, or errors of the operating system. The names are as before then,
+    /// unless an older file was replaced in a file system that cannot exchange names.
+    pub fn take_name(&mut self, target: &Path) -> Result<()> {
+        let backend = Arc::clone(&self.backend);
+        check_target(&backend, target)?;
+        let is_new = backend.named_itself(target).is_none();
+        let is_exchanged = !is_new && self.exchange_file(target)?;
+        if !is_exchanged {
+            backend.rename(&self.path, target)?;
+        }
+        let Err(error) = backend.sync_directory(folder(target)) else { return Ok(()) };
+        // The file has not been reported yet: undo.
+        let undone = match (is_exchanged, is_new) {
+            (true, _) => backend.exchange(&self.path, target),
+            (false, true) => backend.rename(target, &self.path),
+            (false, false) => return Err(error.into()),
+        };
+        // While it is unknown which file a power failure would leave under the name, both must stay.
+        self.is_kept |= undone.is_err() || backend.sync_directory(folder(target)).is_err();
+        Err(error.into())
+    }
+
+    /// Exchanges the names of this file and another one; false if the file system cannot do that.
+    fn exchange_file(&self, target: &Path) -> Result<bool> {
+        let backend = &self.backend;
+        match backend.exchange(&self.path, target) {
+            Err(IoError::File { source, .. }) if source.kind() == ErrorKind::Unsupported => return Ok(false),
+            other => other?,
+        }
+        // What has the temporary name is removed: it must not be a directory that was made at the last moment.
+        if backend.named_itself(&self.path).is_none_or(|status| status.kind == FileKind::File) {
+            return Ok(true);
+        }
+        backend.exchange(&self.path, target)?;
+        check_target(backend, target).map(|()| false)
+    }
+
     /// Exchanges the names of this file or directory and the image `target`. If the file system cannot do that, the
     /// image has no name for a moment, and then another one, which is returned: once the new name is durable, it must
     /// get the temporary one.
@@ -180,10 +220,20 @@ impl Drop for Partial {
     }
 }
 
-/// Fails if a directory's disk has less free space than `least_bytes`, the lower bound of the needed space.
-pub fn require_disk(purpose: &str, needed_bytes: u64, least_bytes: u64, directory: &Path) -> Result<()> {
+/// Fails if a directory's disk has less free space than `least_bytes`, the lower bound of the needed space. Files in
+/// memory have no disk: their memory is reserved.
+pub fn require_disk(
+    backend: &Arc<dyn Backend>,
+    purpose: &str,
+    needed_bytes: u64,
+    least_bytes: u64,
+    directory: &Path,
+) -> Result<()> {
+    if directory.starts_with(Memory::folder()) {
+        return Ok(());
+    }
     // A file system that does not report its free space may have enough.
-    let free_bytes = Posix.free_bytes(directory).unwrap_or(u64::MAX);
+    let free_bytes = backend.free_bytes(directory).unwrap_or(u64::MAX);
     if least_bytes <= free_bytes {
         return Ok(());
     }
@@ -240,14 +290,14 @@ pub(crate) fn put_back(backend: &Arc<dyn Backend>, directory: &Path) -> Vec<Path
 }
 
 fn is_image(backend: &Arc<dyn Backend>, path: &Path) -> bool {
-    read_any_manifest(path).is_ok_and(|manifest| matches!(foreign_entry(backend, path, &manifest), Ok(None)))
+    read_any_manifest(backend, path).is_ok_and(|manifest| matches!(foreign_entry(backend, path, &manifest), Ok(None)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use outcore_io::DataFile;
-    use outcore_io::backend::Open;
+    use outcore_io::backend::{Open, Posix};
 
     #[test]
     fn what_nobody_holds_is_removed_and_nothing_else() {

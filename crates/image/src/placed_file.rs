@@ -6,13 +6,12 @@
 use crate::error::{Error, Result};
 use crate::partial::Partial;
 use outcore_io::backend::{Location, Open};
-use outcore_io::{DataFile, Error as IoError, Runtime, folder};
+use outcore_io::{DataFile, Error as IoError, Runtime};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// A file that is being written.
 pub struct PlacedFile {
-    runtime: Arc<Runtime>,
     target: PathBuf,
     file: DataFile,
     /// The temporary name of a new file.
@@ -27,8 +26,7 @@ impl PlacedFile {
     pub fn create(runtime: &Arc<Runtime>, target: &Path) -> Result<Self> {
         let create = |path: &Path| DataFile::open_as(runtime.backend(), Location::at(path), Open::Create);
         let (temporary, file) = Partial::file(runtime.backend(), target, create)?;
-        let (runtime, target) = (Arc::clone(runtime), target.to_owned());
-        Ok(PlacedFile { runtime, target, file, temporary: Some(temporary) })
+        Ok(PlacedFile { target: target.to_owned(), file, temporary: Some(temporary) })
     }
 
     /// Opens an existing file, which keeps all bytes that are not written.
@@ -37,7 +35,7 @@ impl PlacedFile {
     /// Errors of the operating system; a link, or anything but a plain file.
     pub fn open(runtime: &Arc<Runtime>, target: &Path) -> Result<Self> {
         let file = DataFile::open_as(runtime.backend(), Location::at(target), Open::Write)?;
-        Ok(PlacedFile { runtime: Arc::clone(runtime), target: target.to_owned(), file, temporary: None })
+        Ok(PlacedFile { target: target.to_owned(), file, temporary: None })
     }
 
     /// The size of the file when it was opened.
@@ -62,16 +60,11 @@ impl PlacedFile {
     /// Waits until the file would outlast a power failure, and gives a new one its name; it is complete from now on.
     ///
     /// # Errors
-    /// Errors of the operating system. There is no new file then, and an older one of that name is unchanged, unless
-    /// only the sync of the folder failed: then the new name may not outlast a power failure. Bytes written to an
+    /// Errors of the operating system. There is no new file then, and an older one of that name is unchanged, except
+    /// where only the sync of the folder failed in a file system that cannot exchange names. Bytes written to an
     /// existing file stay.
-    pub fn commit(self) -> Result<()> {
+    pub fn commit(mut self) -> Result<()> {
         self.file.sync().map_err(|error| Error::from(IoError::file(&self.target, "sync", error)))?;
-        let backend = self.runtime.backend();
-        if let Some(temporary) = &self.temporary {
-            backend.rename(temporary.path(), &self.target)?;
-            backend.sync_directory(folder(&self.target))?;
-        }
-        Ok(())
+        self.temporary.as_mut().map_or(Ok(()), |temporary| temporary.take_name(&self.target))
     }
 }

@@ -7,11 +7,15 @@
 use crate::error::{Error, Result};
 use crate::files::{GRAPH_FOLDERS, foreign_entry, read_any_manifest};
 use crate::partial::{Partial, check_place, put_back, remove_leftovers};
-use outcore_io::backend::FileKind;
+use outcore_io::backend::{FileKind, Lock};
 use outcore_io::{Backend, Runtime, folder};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
+
+/// Interval at which a wait for the lock of an image checks for a request to stop.
+const LOCK_CHECK: Duration = Duration::from_millis(20);
 
 /// The directories of a running import; on drop all vanish that did not become the image.
 pub struct Workspace {
@@ -124,7 +128,7 @@ impl Workspace {
         &self.temporary
     }
 
-    /// Gives the finished directory the image's name.
+    /// Gives the finished directory the image's name. Waits while another process replaces the older image.
     pub fn finish(mut self, runtime: &Runtime) -> Result<()> {
         let backend = runtime.backend();
         if backend.named_itself(&self.temporary).is_some() {
@@ -136,12 +140,9 @@ impl Workspace {
                 backend.sync_directory(&directory)?;
             }
         }
-        runtime.cancel().check()?;
+        let _old = lock_image(runtime, &self.image)?;
         check_target(backend, &self.image, self.replace)?;
         let replaced = backend.named_itself(&self.image).is_some();
-        // No other process may remove the old image while it has the temporary name, because it may have to be put
-        // back.
-        let _old = backend.lock(&self.image);
         let aside = match replaced {
             true => self.partial.replace(&self.image)?,
             false => {
@@ -173,12 +174,26 @@ impl Workspace {
     }
 }
 
+/// The lock of the image that has a path, if there is one. No other process may remove that image while it has the
+/// temporary name, because it may have to be put back. A process that has just made it, or is replacing it, has the
+/// lock until it has ended that.
+fn lock_image(runtime: &Runtime, image: &Path) -> Result<Option<Lock>> {
+    loop {
+        runtime.cancel().check()?;
+        match runtime.backend().lock(image) {
+            Ok(None) if runtime.backend().named_itself(image).is_some() => std::thread::sleep(LOCK_CHECK),
+            // In a file system without locks nothing is removed either.
+            lock => return Ok(lock.ok().flatten()),
+        }
+    }
+}
+
 /// Fails if the path is occupied and must not be replaced.
 fn check_target(backend: &Arc<dyn Backend>, image: &Path, replace: bool) -> Result<()> {
     if backend.named_itself(image).is_none() {
         return Ok(());
     }
-    match read_any_manifest(image) {
+    match read_any_manifest(backend, image) {
         Ok(manifest) if replace => match foreign_entry(backend, image, &manifest)? {
             None => Ok(()),
             Some(entry) => Err(Error::Usage(format!(
@@ -188,6 +203,7 @@ fn check_target(backend: &Arc<dyn Backend>, image: &Path, replace: bool) -> Resu
                 entry.display()
             ))),
         },
+        Err(Error::Io(error)) => Err(error.into()),
         found => Err(Error::Exists { path: image.to_owned(), is_image: found.is_ok() }),
     }
 }

@@ -10,7 +10,8 @@ use outcore_io::backend::{Backend, Faults, Posix, Sim};
 use outcore_testkit::runtime_under;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
 
 const MIB: u64 = 1 << 20;
 
@@ -397,18 +398,51 @@ fn an_image_is_replaced_whole_and_stays_for_those_who_have_it() {
 }
 
 #[test]
+fn an_image_that_another_process_replaces_is_replaced_afterwards() {
+    let (directory, path) = temporary();
+    let [old, new] = [1, 2].map(|seed| Model { seed, ..Model::new(ElementType::Float64, 100, 2) });
+    old.write(&path);
+    let (runtime, is_free) = (runtime(1), AtomicBool::new(false));
+    std::thread::scope(|scope| {
+        let lock = Posix.lock(&path).unwrap().expect("no process has it");
+        let replacing = scope.spawn(|| {
+            new.write_with(&runtime, &path, true).unwrap();
+            assert!(is_free.load(Ordering::Relaxed), "it was replaced while another process had the lock");
+        });
+        std::thread::sleep(Duration::from_millis(200));
+        is_free.store(true, Ordering::Relaxed);
+        drop(lock);
+        replacing.join().unwrap();
+    });
+    new.compare(&DenseImage::open(&runtime, &path).unwrap(), 1).unwrap();
+    // The wait ends on request, and leaves the older image.
+    let _lock = Posix.lock(&path).unwrap().expect("no process has it");
+    std::thread::scope(|scope| {
+        let replacing = scope.spawn(|| old.write_with(&runtime, &path, true));
+        std::thread::sleep(Duration::from_millis(50));
+        runtime.cancel().cancel();
+        assert!(replacing.join().unwrap().is_err());
+    });
+    runtime.cancel().reset();
+    new.compare(&DenseImage::open(&runtime, &path).unwrap(), 1).unwrap();
+    assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 1);
+}
+
+#[test]
 fn graphs_and_arrays_are_not_taken_for_each_other() {
     let (_directory, path) = temporary();
     Model::new(ElementType::Float64, 10, 1).write(&path);
     let runtime = runtime(1);
     let errors = [
         Image::open(&runtime, &path, ImageOptions::default()).unwrap_err().to_string(),
-        read_manifest(&path).unwrap_err().to_string(),
+        read_manifest(runtime.backend(), &path).unwrap_err().to_string(),
     ];
     for error in errors {
         assert!(error.contains("manifest.json: expected a graph, found an array: "), "{error}");
     }
-    assert!(matches!(read_any_manifest(&path).unwrap(), AnyManifest::Array(found) if found.rows == 10));
+    assert!(
+        matches!(read_any_manifest(runtime.backend(), &path).unwrap(), AnyManifest::Array(found) if found.rows == 10)
+    );
     let text = std::fs::read_to_string(path.join(MANIFEST)).unwrap();
     let refused = |from: &str, to: &str| {
         std::fs::write(path.join(MANIFEST), text.replace(from, to)).unwrap();

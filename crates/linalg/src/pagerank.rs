@@ -188,7 +188,8 @@ fn choose(matrix: &SparseMatrix, space: &Space<'_>, given: Option<usize>, by_val
     let vectors = given.unwrap_or_else(|| (2..=3).rev().find(|&count| bytes(count) <= available_bytes).unwrap_or(1));
     graph.make_room(PURPOSE, bytes(vectors))?;
     let disk_bytes = (3 - vectors as u64) * space.block_bytes();
-    require_disk("temporary files of PageRank", disk_bytes, disk_bytes, &temporary_folder(graph))?;
+    let (backend, folder) = (space.runtime.backend(), temporary_folder(graph));
+    require_disk(backend, "temporary files of PageRank", disk_bytes, disk_bytes, &folder)?;
     Ok(vectors)
 }
 

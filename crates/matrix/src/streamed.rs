@@ -342,15 +342,16 @@ impl SparseMatrix {
     /// An error if there is not enough space for the product, or for temporary files.
     fn require_disk(&self, job: &Job<'_>, given: &ProductFile) -> Result<()> {
         let MultiplyPlan { product_bytes, mut temporary_bytes, .. } = job.plan;
+        let (backend, folder) = (self.graph().runtime().backend(), outcore_io::folder);
         match given {
             ProductFile::New { path, .. } => {
-                require_disk("a product in a file", product_bytes, product_bytes, outcore_io::folder(path))?;
+                require_disk(backend, "a product in a file", product_bytes, product_bytes, folder(path))?;
             }
             ProductFile::Temporary { .. } => temporary_bytes += product_bytes,
             ProductFile::Part { .. } => {}
         }
         let temporary = self.graph().image().temporary_path("product");
-        require_disk("temporary files of a product", temporary_bytes, temporary_bytes, outcore_io::folder(&temporary))
+        require_disk(backend, "temporary files of a product", temporary_bytes, temporary_bytes, folder(&temporary))
     }
 }
 

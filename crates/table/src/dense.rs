@@ -97,7 +97,13 @@ impl DenseShape {
         let format = Format::of(output)?;
         check_file(image, output)?;
         let least_bytes = format.least_bytes(self.rows() as u64, self.names.len() as u64);
-        require_disk(&output.display().to_string(), least_bytes, least_bytes, folder(output))?;
+        require_disk(
+            image.runtime().backend(),
+            &output.display().to_string(),
+            least_bytes,
+            least_bytes,
+            folder(output),
+        )?;
         image.make_room("what writes the result", self.output_bytes(image, output)?)
     }
 }

@@ -71,7 +71,7 @@ impl NumbersShape {
             Format::Arrow => self.rows.saturating_mul(self.names.len() as u64) / 8 * self.element.bytes() as u64,
             _ => format.least_bytes(self.rows, self.names.len() as u64),
         };
-        require_disk(&output.display().to_string(), least_bytes, least_bytes, folder(output))
+        require_disk(runtime.backend(), &output.display().to_string(), least_bytes, least_bytes, folder(output))
     }
 
     /// Lower bound of the memory for writing, beside the blocks.

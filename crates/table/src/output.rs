@@ -114,7 +114,7 @@ pub fn check_output(image: &Image, output: &Path, columns: &[ColumnKind]) -> Res
     }
     check_file(image, output)?;
     let least_bytes = format.least_bytes(image.manifest().vertices, columns.len() as u64);
-    require_disk(&output.display().to_string(), least_bytes, least_bytes, folder(output))?;
+    require_disk(image.runtime().backend(), &output.display().to_string(), least_bytes, least_bytes, folder(output))?;
     image.make_room("the result and what writes it", output_bytes(image, columns))
 }
 
@@ -580,8 +580,9 @@ mod tests {
         assert_eq!([least("a.npy"), least("a.arrow"), least("a.csv")], [16 << 55, 16 << 55, 4 << 55]);
         assert_eq!([least("a.parquet"), least("a.csv.gz"), least("a.csv.zst")], [0; 3]);
         let here = std::env::temp_dir();
-        let error = require_disk("a.csv", least("a.csv"), least("a.csv"), &here).unwrap_err().to_string();
+        let system = outcore_io::backend::best();
+        let error = require_disk(&system, "a.csv", least("a.csv"), least("a.csv"), &here).unwrap_err().to_string();
         assert!(error.starts_with("a.csv needs 128 PiB") && error.contains("left"), "{error}");
-        require_disk("a.csv.gz", 0, 0, &here).unwrap();
+        require_disk(&system, "a.csv.gz", 0, 0, &here).unwrap();
     }
 }

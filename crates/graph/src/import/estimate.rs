@@ -7,6 +7,7 @@ use outcore_ingest::{Facts, InputOptions, Plan, enough_bytes, needed_bytes, open
 use outcore_io::backend::{FileKind, Memory, Posix, What};
 use outcore_io::{Backend, Error as IoError, Runtime, RuntimeOptions, processors};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Bytes of text of an edge, without and with a weight, where the format does not say how many edges there
 /// are.
@@ -97,20 +98,31 @@ fn space(facts: &Facts, options: &ImportOptions) -> ImportEstimate {
 /// An error if the temporary files of an import will not fit into a directory, or the image into its folder, by what is
 /// known before it begins. Images are smaller than announced where lists are long: a third of that must be free, and of
 /// the space for temporary files a half. Once edges are read it is known what they need.
-pub(super) fn check_space(facts: &Facts, options: &ImportOptions, directory: &Path, folder: &Path) -> Result<()> {
+pub(super) fn check_space(
+    backend: &Arc<dyn Backend>,
+    facts: &Facts,
+    options: &ImportOptions,
+    [directory, folder]: [&Path; 2],
+) -> Result<()> {
     let needed = space(facts, options);
-    require_disk("the image", needed.image_bytes, needed.image_bytes / 3, folder)?;
+    require_disk(backend, "the image", needed.image_bytes, needed.image_bytes / 3, folder)?;
     let what = match (needed.edges, facts.declared) {
         (Some(edges), Some((_, vertices))) => format!("about {edges} edges and {vertices} vertices"),
         (None, Some((_, vertices))) => format!("{vertices} vertices"),
         (edges, None) => format!("about {} edges", edges.unwrap_or(0)),
     };
-    require_temporary(&what, needed.temporary_bytes, needed.temporary_bytes / 2, directory)
+    require_temporary(backend, &what, needed.temporary_bytes, needed.temporary_bytes / 2, directory)
 }
 
 /// An error if a directory has less space than the temporary files of an import need.
-pub(super) fn require_temporary(what: &str, bytes: u64, least_bytes: u64, directory: &Path) -> Result<()> {
-    require_disk(&format!("temporary files of an import of {what}"), bytes, least_bytes, directory)
+pub(super) fn require_temporary(
+    backend: &Arc<dyn Backend>,
+    what: &str,
+    bytes: u64,
+    least_bytes: u64,
+    directory: &Path,
+) -> Result<()> {
+    require_disk(backend, &format!("temporary files of an import of {what}"), bytes, least_bytes, directory)
 }
 
 /// Memory in bytes that an import into memory needs for its files and beside them, as estimated before it begins: the
@@ -151,19 +163,18 @@ mod tests {
         assert!(space(&facts(1 << 20, true), &options).temporary_bytes > small.temporary_bytes);
         assert_eq!(space(&Facts { input_bytes: Some(1200), ..Facts::default() }, &options).edges, Some(100));
         let directory = tempfile::tempdir().unwrap();
-        assert!(check_space(&facts(1 << 21, false), &options, directory.path(), directory.path()).is_ok());
-        let error = check_space(&facts(1 << 58, false), &options, directory.path(), Path::new("/nowhere"))
-            .unwrap_err()
-            .to_string();
+        let system = outcore_io::backend::best();
+        let check = |facts: &Facts, folder: &Path| check_space(&system, facts, &options, [directory.path(), folder]);
+        assert!(check(&facts(1 << 21, false), directory.path()).is_ok());
+        let error = check(&facts(1 << 58, false), Path::new("/nowhere")).unwrap_err().to_string();
         assert!(error.contains("288230376151711744 edges needs") && error.contains("left"), "{error}");
-        let image = check_space(&facts(1 << 58, false), &options, directory.path(), directory.path()).unwrap_err();
+        let image = check(&facts(1 << 58, false), directory.path()).unwrap_err();
         assert!(image.to_string().starts_with("the image needs"), "{image}");
         // Vertices that a header declares take space without any edge.
         let declared = |count| Facts { edges: Some(0), declared: Some((1, count)), ..Facts::default() };
         assert!(space(&declared(1 << 32), &options).temporary_bytes > 100 << 30);
-        assert!(check_space(&declared(1 << 10), &options, directory.path(), directory.path()).is_ok());
-        let error =
-            check_space(&declared(1 << 50), &options, directory.path(), Path::new("/nowhere")).unwrap_err().to_string();
+        assert!(check(&declared(1 << 10), directory.path()).is_ok());
+        let error = check(&declared(1 << 50), Path::new("/nowhere")).unwrap_err().to_string();
         assert!(error.contains("0 edges and 1125899906842624 vertices needs") && error.contains("left"), "{error}");
     }
 }

@@ -101,7 +101,7 @@ impl<'a> Job<'a> {
         if let Some((_, vertices)) = facts.declared.filter(|&(_, vertices)| vertices > MAX_VERTICES) {
             return Err(too_many_vertices(vertices.to_string()));
         }
-        estimate::check_space(&facts, options, places.temporary(), places.folder())?;
+        estimate::check_space(runtime.backend(), &facts, options, [places.temporary(), places.folder()])?;
         let workspace = Workspace::create(runtime, places)?;
         let [edges, vertices] = reservations;
         let attributes = |name, fields, reservation: Option<_>| {
@@ -448,7 +448,8 @@ impl<'a> Job<'a> {
         };
         // Now that the edges are counted, the space is known: edges as they were read go while entries come.
         let (text, bytes) = (format!("{} edges", input.edges), 8 * self.edge_words() as u64 * input.edges);
-        estimate::require_temporary(&text, bytes, bytes, self.workspace.temporary_directory())?;
+        let directory = self.workspace.temporary_directory();
+        estimate::require_temporary(self.runtime.backend(), &text, bytes, bytes, directory)?;
         let paths = ["out-entries", "in-entries"].map(|name| self.workspace.temporary(name));
         let paths: Vec<&Path> = paths.iter().map(|path| path.as_path()).take(numbered.layouts.len()).collect();
         let chunks = std::mem::take(&mut input.chunks);

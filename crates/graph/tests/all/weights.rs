@@ -185,5 +185,5 @@ fn an_index_of_entries_that_does_not_fit_the_lists_is_refused() {
 }
 
 fn graph_edges(image: &Path) -> u64 {
-    outcore_image::read_manifest(image).unwrap().edges
+    outcore_image::read_manifest(&outcore_io::backend::best(), image).unwrap().edges
 }

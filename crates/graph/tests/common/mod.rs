@@ -368,7 +368,7 @@ pub fn write_text<'a>(image: &Path, strings: impl Iterator<Item = &'a [u8]>) -> 
 
 /// Rewrites the manifest of an image.
 pub fn edit_manifest(image: &Path, edit: impl FnOnce(&mut Manifest)) {
-    let mut manifest = outcore_image::read_manifest(image).unwrap();
+    let mut manifest = outcore_image::read_manifest(&outcore_io::backend::best(), image).unwrap();
     edit(&mut manifest);
     std::fs::write(image.join(MANIFEST), manifest.to_bytes()).unwrap();
 }

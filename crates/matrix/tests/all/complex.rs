@@ -409,7 +409,7 @@ fn damage_of_either_part_is_found_and_a_device_that_fails_gives_an_error_or_the_
     }
     // An imaginary part that is another one in the other direction, in a page with the right checksum.
     let (path, origin) = (image.join("edges/out_1.pages"), ImageFile::values(1, false));
-    let origin = origin.origin(read_manifest(&image).unwrap().image_id);
+    let origin = origin.origin(read_manifest(&outcore_io::backend::best(), &image).unwrap().image_id);
     let bytes = std::fs::read(&path).unwrap();
     let mut changed = bytes.clone();
     let page = &mut changed.as_chunks_mut::<{ PAGE_BYTES as usize }>().0[0];
