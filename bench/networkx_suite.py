@@ -24,6 +24,8 @@ FOCUSED = [
     "networkx.algorithms.traversal", "networkx.algorithms.tests.test_core", "networkx.algorithms.tests.test_cluster",
     "networkx.algorithms.tests.test_mis", "networkx.algorithms.tests.test_distance_measures",
     "networkx.algorithms.tests.test_reciprocity", "networkx.algorithms.tests.test_link_prediction", "networkx.linalg",
+    "networkx.algorithms.tests.test_dag", "networkx.algorithms.tree.tests.test_mst",
+    "networkx.classes.tests.test_function",
 ]
 
 

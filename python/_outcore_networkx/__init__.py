@@ -45,8 +45,8 @@ FUNCTIONS: dict[str, str] = {
     "number_attracting_components": "",
     "is_attracting_component": "",
     "is_directed_acyclic_graph": "",
-    "topological_generations": "Of an image in the order of the image. A change of the graph meanwhile is not noticed.",
-    "topological_sort": "Of an image in the order of the image. A change of the graph meanwhile is not noticed.",
+    "topological_generations": "Of an image in the order of the image.",
+    "topological_sort": "Of an image in the order of the image.",
     # Distances and paths.
     "single_source_shortest_path_length": "",
     "single_target_shortest_path_length": "",

@@ -455,6 +455,7 @@ OWN_TESTS = [
     "networkx.algorithms.shortest_paths", "networkx.algorithms.traversal", "networkx.algorithms.tests.test_core",
     "networkx.algorithms.tests.test_cluster", "networkx.algorithms.tests.test_distance_measures",
     "networkx.algorithms.tests.test_reciprocity", "networkx.algorithms.tests.test_link_prediction", "networkx.linalg",
+    "networkx.algorithms.tests.test_dag", "networkx.algorithms.community",
 ]
 
 

@@ -181,6 +181,36 @@ def test_answers_are_those_of_networkx_in_value_order_and_kind(name, always):
     assert ran > 0.4 * len(GRAPHS) * len(CALLS[name]), left
 
 
+EDITS = [
+    lambda graph, node: graph.add_edge(5 - node, 5),
+    lambda graph, node: graph.remove_node(4),
+    lambda graph, node: graph.remove_node(2),
+    lambda graph, node: graph.add_edge(node, 4),
+    lambda graph, node: graph.add_node(99),
+    lambda graph, node: graph.remove_edge(3, 4),
+    lambda graph, node: graph.nodes[node].update(colour="red"),
+]
+
+
+@pytest.mark.parametrize("edit", EDITS)
+@pytest.mark.parametrize("kind", [nx.DiGraph, nx.MultiDiGraph])
+@pytest.mark.parametrize("is_cached", [True, False])
+def test_changes_between_generations_are_noticed_as_networkx_does(edit, kind, is_cached, always):
+    def walk(**options):
+        graph, seen = kind([(1, 2), (2, 3), (3, 4), (1, 3), (1, 3)]), []
+        with nx.config(cache_converted_graphs=is_cached):
+            try:
+                for node in nx.topological_sort(graph, **options):
+                    if not seen:
+                        edit(graph, node)
+                    seen.append(node)
+            except Exception as error:
+                return seen, type(error), str(error)
+        return seen
+
+    assert walk(backend="outcore") == walk()
+
+
 def test_labels_that_may_change_for_ever_are_refused(always):
     with pytest.raises(NotImplementedError):
         nx.community.label_propagation_communities(GRAPHS["loops"], backend="outcore")

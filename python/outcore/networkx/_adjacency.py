@@ -90,12 +90,18 @@ class Adjacency:
         return None if self.is_directed else self.sources <= self.targets
 
     @cached_property
+    def sizes(self) -> np.ndarray:
+        """The number of edges of each entry."""
+        if not self.is_multigraph:
+            return np.ones(int(self.starts[-1]), np.int64)
+        return np.fromiter(map(len, self._entries()), np.int64, int(self.starts[-1]))
+
+    @cached_property
     def _parallel(self) -> np.ndarray | None:
         """The number of edges of each entry that stands for some."""
         if not self.is_multigraph:
             return None
-        counts = np.fromiter(map(len, self._entries()), np.int64, int(self.starts[-1]))
-        return counts if self._is_first is None else counts[self._is_first]
+        return self.sizes if self._is_first is None else self.sizes[self._is_first]
 
     def _entries(self) -> Iterator[Any]:
         """The value of each entry: the data of an edge, or those of parallel ones by their keys."""
