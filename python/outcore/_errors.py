@@ -96,7 +96,7 @@ def interrupt(thread: int) -> None:
 _FLAGS = {"replace": "True", "allow-empty": "True", "directed": "True", "undirected": "False"}
 _TAKE_VALUES = (
     "attributes", "backend", "bipartite", "columns", "comment", "delimiter", "dtype", "duplicates", "format", "header",
-    "ids", "nulls", "order", "require-edges", "source", "target", "temporary", "weight", "where",
+    "ids", "nulls", "order", "require-edges", "source", "target", "temporary", "vertex-table", "weight", "where",
 )
 _WORDS = {"yes": "True", "no": "False", "all": "True"}
 _VALUES = (
@@ -118,7 +118,7 @@ def in_python(text: str) -> str:
         return _WORDS.get(given) or repr(given.strip("`"))
 
     def name(option: str) -> str:
-        return option.replace("-", "_")
+        return "vertices" if option == "vertex-table" else option.replace("-", "_")
 
     # One argument has all conditions.
     text = text.replace("for further conditions say --where again", "give a list of conditions")

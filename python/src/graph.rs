@@ -3,7 +3,8 @@
 use crate::convert::{id_object, id_text};
 use crate::errors::{raise, usage};
 use crate::progress::Wanted;
-use crate::runtime::{Limits, checked_options, run, settings};
+use crate::result::PyTable;
+use crate::runtime::{Limits, checked_options, run, settings, warn_of};
 use crate::views::{Data, PyDegrees, PyEdges, PyNodes, Rows};
 use outcore::io::backend::Memory;
 use outcore::io::{escaped, lock};
@@ -152,10 +153,8 @@ fn part<'py>(
     options: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let (vertices, reversed, directed) = wanted;
-    graph
-        .py()
-        .import("outcore._graphs.importing")?
-        .call_method1("part", (graph, vertices, reversed, directed, image, options))
+    let importing = graph.py().import("outcore._graphs.importing")?;
+    importing.call_method1("part", (graph, vertices, reversed, directed, image, options))
 }
 
 impl Drop for PyGraph {
@@ -274,20 +273,48 @@ impl PyGraph {
     ///
     /// The name decides the format: .txt, .edges, .tsv, .csv, .el, .wel, .mtx, .graph (METIS), .jsonl, .graphml, .gexf,
     /// .gml, .net (Pajek), each maybe with .gz or .zst, .e (Graphalytics) or .parquet. What a format cannot say of
-    /// vertices goes to a file beside it. Attributes of edges are further columns of .tsv, .csv and .parquet; the other
-    /// formats leave them out. `vertices` is a file of one of these endings for all vertices and their attributes.
-    #[pyo3(signature = (path, vertices=None))]
-    fn export(&self, py: Python<'_>, path: PathBuf, vertices: Option<PathBuf>) -> PyResult<Vec<PathBuf>> {
+    /// vertices goes to a file beside it. A warning says what else it cannot hold.
+    ///
+    /// Args:
+    ///     path: The file. Attributes of edges are columns of .tsv, .csv and .parquet, members of .jsonl, and data of
+    ///         .graphml and .gexf; the other formats leave them out.
+    ///     vertices: A file for all vertices and their attributes: .csv, .tsv (also with .gz or .zst) or .parquet.
+    ///     results: A result of this graph, or several joined with `join`, whose columns are written as attributes of
+    ///         the vertices: to .graphml and .gexf, and to the file of `vertices`.
+    ///
+    /// Raises:
+    ///     UsageError: An unknown ending, ids or attributes that the format cannot hold, results of another graph.
+    ///     OSError: A file cannot be written.
+    ///
+    /// >>> [path.name for path in g.export("web.gexf", results=ranks)]
+    /// ['web.gexf']
+    #[pyo3(signature = (path, vertices=None, results=None))]
+    fn export(
+        &self,
+        py: Python<'_>,
+        path: PathBuf,
+        vertices: Option<PathBuf>,
+        results: Option<PyRef<'_, PyTable>>,
+    ) -> PyResult<Vec<PathBuf>> {
         let graph = self.open(py)?;
         if let Some(table) = &vertices {
             outcore::check_vertex_table(&path, table).map_err(|error| raise(py, error))?;
         }
-        let mut files = run(py, graph.runtime(), || outcore::export(&graph, &path))?.files;
-        if let Some(table) = vertices {
-            run(py, graph.runtime(), || outcore::export_vertices(&graph, &table))?;
-            files.push(table);
+        if results.is_some() && vertices.is_none() && !outcore::takes_results(&path) {
+            let text = format!(
+                "expected .graphml or .gexf for results, or a file of vertices= beside the edges, found {}",
+                path.display()
+            );
+            return Err(usage(py, text));
         }
-        Ok(files)
+        let results = results.map(|results| results.table.clone());
+        let joined = results.as_ref();
+        let report = run(py, graph.runtime(), || outcore::export_with(&graph, &path, joined))?;
+        if let Some(table) = &vertices {
+            run(py, graph.runtime(), || outcore::export_vertices(&graph, table, joined))?;
+        }
+        report.notes(vertices.is_some()).into_iter().try_for_each(|note| warn_of(py, note))?;
+        Ok(report.files.into_iter().chain(vertices).collect())
     }
 
     /// The graph with the numbers of an attribute of its edges as weights; `None` if it has no such attribute.

@@ -292,3 +292,10 @@ fn warn(py: Python<'_>, runtime: &Runtime) -> PyResult<()> {
     }
     Ok(())
 }
+
+/// Warns the caller of a method of something that the shell says in a note.
+pub fn warn_of(py: Python<'_>, note: String) -> PyResult<()> {
+    let note: String = py.import("outcore._errors")?.call_method1("in_python", (note,))?.extract()?;
+    let text = std::ffi::CString::new(io::escaped(note).to_string()).unwrap_or_default();
+    PyErr::warn(py, &py.get_type::<PyUserWarning>(), &text, 1)
+}

@@ -7,6 +7,7 @@ import pathlib
 import random
 import shutil
 import subprocess
+import warnings
 
 import networkx as nx
 import numpy as np
@@ -153,6 +154,104 @@ def test_exports_give_attributes_back(tmp_path: pathlib.Path, ending: str) -> No
         return
     # Dates and times are read as such. NaN is no number in text.
     assert one.drop("score").equals(other.drop("score"))
+
+
+@pytest.mark.parametrize("ending", ["graphml", "gexf.gz", "jsonl"])
+@pytest.mark.parametrize("weight", ["weight", "none"])
+@pytest.mark.parametrize("directed", [True, False])
+def test_documents_give_attributes_back(tmp_path: pathlib.Path, ending: str, weight: str, directed: bool) -> None:
+    edges = table(300)
+    odd = pa.array([f'<"{i}"> & \t\r\n ' if i % 3 else None for i in range(len(edges))], pa.string())
+    zoned = pa.array([i * 10**9 if i % 5 else None for i in range(len(edges))], pa.timestamp("ns", "Europe/Vienna"))
+    caps = pa.array([[1e300, float("inf"), float("-inf"), None, -0.0][i % 5] for i in range(len(edges))])
+    edges = edges.append_column("o<d>d", odd).append_column("zoned", zoned).append_column("cap", caps)
+    people = pa.table({
+        "id": [1, 2, 99], "name": ["one, two", None, ""], "label": ["eins", "zwei & drei", None], "age": [7, None, -1],
+        "tall": [1.85, None, float("inf")], "born": pa.array(DAYS, pa.date32()), "seen": pa.array(TIMES),
+    })  # fmt: skip
+    g = oc.load_graph(edges, weight=weight, attributes=True, vertices=people, directed=directed)
+    with warnings.catch_warnings(record=True) as notes:
+        warnings.simplefilter("always")
+        g.export(tmp_path / f"e.{ending}")
+    texts = [str(note.message) for note in notes]
+    if ending != "jsonl":
+        assert texts == []
+        back = oc.load_graph(tmp_path / f"e.{ending}", attributes=True)
+        assert dict(back.nodes(data=True)) == dict(g.nodes(data=True))
+    else:
+        assert len(texts) == 2 and "vertices=FILE" in texts[0] and "not finite were written as null" in texts[1]
+        back = oc.load_graph(tmp_path / f"e.{ending}", attributes=True)
+        edges = edges.drop_columns(["cap"])
+        g = oc.load_graph(edges, weight=weight, attributes=True, vertices=people, directed=directed)
+    assert back.is_directed() == directed and back.info()["weights"] == (None if weight == "none" else "weight")
+    one, other = (pl.DataFrame(graph.edges(data=True)).sort("source", "target") for graph in (g, back))
+    renamed = {"weight": "edge.weight"} if weight == "none" else {}
+    one = one.rename(renamed).drop("score")
+    other = other.select(one.columns)
+    if ending == "jsonl":
+        # The zone is not in the text.
+        zone = pl.col("zoned").dt.convert_time_zone("UTC").dt.cast_time_unit("us")
+        one, other = one.with_columns(zone), other.with_columns(zone)
+    assert one.equals(other)
+
+
+def test_results_go_along_with_the_vertices(tmp_path: pathlib.Path) -> None:
+    rows = pa.table({"source": ["a", "b", "c", "x"], "target": ["b", "c", "a", "y"], "kind": ["p", None, "q", "p"]})
+    towns = pa.table({"id": ["a", "lone"], "name": ["Linz", None]})
+    g = oc.load_graph(rows, attributes=True, vertices=towns)
+    ranks, found = oc.pagerank(g), oc.connected_components(g)
+    both = found.join(ranks).sort_by("pagerank", descending=True)
+    expected = {
+        row["vertex"]: {name: row[name] for name in ("component", "pagerank")} for row in both.to_arrow().to_pylist()
+    }
+    for ending in ("graphml", "gexf"):
+        g.export(tmp_path / f"g.{ending}", results=both)
+        read = (nx.read_graphml if ending == "graphml" else nx.read_gexf)(tmp_path / f"g.{ending}")
+        names = ("component", "pagerank")
+        seen = {vertex: {name: data[name] for name in names} for vertex, data in read.nodes(data=True)}
+        assert seen == expected and read.nodes["a"]["name"] == "Linz" and "name" not in read.nodes["lone"]
+        assert read.edges["c", "a"]["kind"] == "q"
+        back = oc.load_graph(tmp_path / f"g.{ending}", attributes=True)
+        assert dict(back.nodes(data="component")) == dict(found.items())
+    for ending in ("csv", "parquet"):
+        g.export(tmp_path / "e.csv", vertices=tmp_path / f"v.{ending}", results=both)
+        read = (pd.read_csv if ending == "csv" else pd.read_parquet)(tmp_path / f"v.{ending}")
+        assert list(read.columns) == ["vertex", "name", "component", "pagerank"]
+        assert dict(zip(read["vertex"], read["pagerank"])) == dict(ranks.items())
+    with pytest.raises(oc.UsageError, match=r"expected \.graphml or \.gexf for results"):
+        g.export(tmp_path / "none.csv", results=both)
+    assert not (tmp_path / "none.csv").exists()
+    with pytest.raises(oc.UsageError, match="all 6 vertices, found 3 rows"):
+        g.export(tmp_path / "g.gexf", results=found[found["component"] == "a"])
+    with pytest.raises(oc.UsageError, match="results of"):
+        g.export(tmp_path / "g.gexf", results=oc.pagerank(oc.load_graph(rows)))
+    named = oc.load_graph(rows, vertices=pa.table({"id": ["a"], "pagerank": [1]}))
+    with pytest.raises(oc.UsageError, match="`pagerank` twice"):
+        named.export(tmp_path / "g.gexf", results=oc.pagerank(named))
+
+
+def test_what_xml_cannot_hold_is_refused(tmp_path: pathlib.Path) -> None:
+    for columns in ({"kind": ["a\x01b"]}, {"a\x01b": ["kind"]}):
+        g = oc.load_graph(pa.table({"source": [1], "target": [2]} | columns), attributes=True)
+        for ending in ("graphml", "gexf"):
+            with pytest.raises(oc.OutcoreError, match=r"XML cannot hold all characters.*\.parquet"):
+                g.export(tmp_path / f"g.{ending}")
+            assert not (tmp_path / f"g.{ending}").exists()
+        g.export(tmp_path / "g.jsonl")
+        assert list(oc.load_graph(tmp_path / "g.jsonl", attributes=True).edges(data=True)) == list(g.edges(data=True))
+
+
+@pytest.mark.parametrize(("ending", "text"), [
+    ("txt", "attributes were left out"), ("gml", "attributes of vertices were left out: vertices=FILE"),
+    ("mtx", "numbers from 1"), ("net", "duplicates='keep'"),
+])  # fmt: skip
+def test_exports_warn_of_what_a_format_cannot_hold(tmp_path: pathlib.Path, ending: str, text: str) -> None:
+    rows = pa.table({"source": ["a", "a"], "target": ["b", "b"], "kind": ["x", "y"]})
+    g = oc.load_graph(rows, attributes=True, vertices=pa.table({"id": ["a"], "name": ["A"]}), duplicates="keep")
+    with pytest.warns(UserWarning) as notes:
+        g.export(tmp_path / f"g.{ending}")
+    assert any(text in str(note.message) for note in notes)
+    assert all(note.filename == __file__ for note in notes)
 
 
 @pytest.mark.skipif(OUTCORE is None, reason="no outcore command: set OUTCORE")

@@ -15,7 +15,6 @@ use outcore::io::{bytes_text, escaped, limit_text};
 use outcore::{Choice, Error, Graph, GraphOptions, Result, Runtime};
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 /// Largest number of columns of an array that a report lists.
 const MOST_COLUMNS_SHOWN: usize = 50;
@@ -251,7 +250,7 @@ fn export_within_limits(args: &ExportArgs) -> Result<()> {
         outcore::check_vertex_table(&args.output, table)?;
     }
     let report = outcore::export(&graph, &args.output)?;
-    let vertices = args.vertex_table.as_ref().map(|table| outcore::export_vertices(&graph, table)).transpose()?;
+    let vertices = args.vertex_table.as_ref().map(|table| outcore::export_vertices(&graph, table, None)).transpose()?;
     if !args.limits.quiet {
         let named = |file: &PathBuf| match outcore::is_standard_output(file) {
             true => "the standard output".to_owned(),
@@ -262,27 +261,7 @@ fn export_within_limits(args: &ExportArgs) -> Result<()> {
         if let (Some(count), Some(table)) = (vertices, &args.vertex_table) {
             note!("{count} vertices in {}", escaped(table.display()));
         }
-        if report.without_attributes {
-            note!("note: attributes were left out: .csv, .tsv and .parquet are written with them");
-        }
-        if vertices.is_none() && !graph.manifest().vertex_attributes.is_empty() {
-            note!("note: attributes of vertices were left out: --vertex-table FILE writes them");
-        }
-        for file in &report.removed {
-            note!("note: removed {}, which belonged to the file that this one replaces", escaped(file.display()));
-        }
-        if let Some(name) = report.renamed_weights {
-            note!("note: an import of it calls the weights `{name}`, for it cannot hold their name");
-        }
-        if report.unsaid_parallel {
-            note!("note: parallel edges were written, which this format cannot say: import it with --duplicates keep");
-        }
-        if report.unsaid_strings {
-            note!("note: ids are strings of which some look like numbers: import this with --ids string");
-        }
-        if report.renumbered {
-            note!("note: vertices stand under numbers from 1, for this format has no other ids");
-        }
+        report.notes(vertices.is_some()).iter().for_each(|note| note!("note: {}", escaped(note)));
     }
     Ok(())
 }

@@ -25,7 +25,7 @@ pub use engine::scan::{Frontier, List, ListFold, ListPart, fold, scan, scan_page
 pub use engine::vertex_set::Bitmap;
 pub use engine::weights::{KeptWeights, Weight, Weights};
 pub use export::edge_batches::{EdgeBatches, EdgeData, first_edges};
-pub use export::file::{EXPORT_ENDINGS, check_export_memory, export};
+pub use export::file::{EXPORT_ENDINGS, check_export_memory, export, export_with, takes_results};
 pub use export::job::ExportReport;
 pub use export::table::{VERTEX_ENDINGS, check_vertex_table, export_vertices};
 pub use export::vertex_batches::VertexBatches;

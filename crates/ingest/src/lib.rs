@@ -36,6 +36,7 @@ pub use chain::chained;
 pub use column_names::column_asked;
 pub use condition::{Comparison, Condition, Literal};
 pub use conditions::narrowed;
+pub use documents::kind_hint::{KIND_HINT, kind_hint};
 pub use documents::records::STRING_IDS;
 pub use format::{formats, is_document};
 pub use input::counted_file::Reads;

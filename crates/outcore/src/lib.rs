@@ -36,7 +36,7 @@ pub use outcore_format::{Order, WeightKind};
 pub use outcore_graph::{
     CheckReport, Direction, EXPORT_ENDINGS, EdgeBatches, EdgeData, Edges, EdgesFrom, ExportReport, Graph, GraphInfo,
     PAGE_BYTES, VERTEX_ENDINGS, VertexBatches, VertexData, check, check_export_memory, check_vertex_table, export,
-    export_vertices, first_edges, generate, import,
+    export_vertices, export_with, first_edges, generate, import, takes_results,
 };
 pub use outcore_image::{
     AtomicFile, Error, Image, ImageFile, ImageOptions as GraphOptions, MANIFEST, Outcome, Result, check_file,

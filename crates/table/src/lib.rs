@@ -25,7 +25,7 @@ pub use names::shown_members;
 pub use numbers::{NumbersShape, PutRows, RowLabels, write_numbers};
 pub use output::{
     ENCODER_BYTES, OUTPUT_ENDINGS, cell_text, check_output, finish, output_bytes, parquet_writer, push_json,
-    push_quoted, push_value, refuse,
+    push_json_value, push_quoted, push_value, refuse,
 };
-pub use table::{Column, ColumnKind, Table, TableReader, distance_bits, id_array, id_type, signed_count};
+pub use table::{Column, ColumnKind, Table, TableReader, distance_bits, from_arrow, id_array, id_type, signed_count};
 pub use text_file::{Compression, FILE_BYTES, TextFile};

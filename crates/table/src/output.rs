@@ -502,7 +502,7 @@ pub fn push_json(line: &mut Vec<u8>, text: &str) {
 }
 
 /// Appends a value as JSON: null for a missing one, and for real numbers that are not finite, which JSON lacks.
-fn push_json_value(line: &mut Vec<u8>, column: &dyn arrow_array::Array, row: usize) {
+pub fn push_json_value(line: &mut Vec<u8>, column: &dyn arrow_array::Array, row: usize) {
     let is_finite = match column.data_type() {
         DataType::Float64 => column.as_primitive::<Float64Type>().value(row).is_finite(),
         DataType::Float32 => column.as_primitive::<Float32Type>().value(row).is_finite(),

@@ -145,10 +145,6 @@ impl<G: Deref<Target = Graph>> EdgeBatches<G> {
         EdgeBatches { wanted: Some(vertices), ..self }
     }
 
-    pub(crate) fn graph(&self) -> &Graph {
-        &self.graph
-    }
-
     /// The columns.
     pub fn schema(&self) -> &SchemaRef {
         &self.schema

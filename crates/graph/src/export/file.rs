@@ -15,7 +15,8 @@
 //!
 //! All but Parquet and Graphalytics may end in `.gz` or `.zst` too. An edge without direction stands once, the smaller
 //! id first (METIS has it in both lines); importing `.el` and `.wel` wants `--undirected` then. Weights go by their
-//! name. Attributes of edges are further columns of `.tsv`, `.csv` and `.parquet`; the other formats leave them out.
+//! name. Attributes of edges are further columns of `.tsv`, `.csv` and `.parquet`, members of `.jsonl`, and data of
+//! `.graphml` and `.gexf`, where vertices have theirs, too; the other formats leave them out.
 //! Facts of vertices that a format cannot express are written to a file beside it, `FILE.vertices`: ids without edges,
 //! which the importer reads again, or, where vertices had to be numbered, all ids by their numbers. Strings stand in
 //! quotes there where CSV has them. Where nothing else tells that ids are strings, or whether edges have a direction, a
@@ -25,15 +26,16 @@
 
 use crate::engine::graph::Graph;
 use crate::engine::weights::Weight;
+use crate::export::cells::{Cells, edge_names, joined};
 use crate::export::edge_batches::{EdgeBatches, EdgeData, weight_column};
 use crate::export::edge_stream::for_each_entry;
 use crate::export::job::{Degrees, ExportReport, Job, beside, push_weight};
 use crate::export::records::Form;
-use crate::export::table::{Cells, vertex_table_bytes, write_parquet};
+use crate::export::table::{vertex_table_bytes, write_parquet};
 use outcore_format::IdColumn;
 use outcore_image::{Error, Result, is_standard_output};
 use outcore_io::Unit;
-use outcore_table::{BATCH_IDS, Compression, ENCODER_BYTES, Id, IdLookup, TextFile, push_quoted, string_ids};
+use outcore_table::{BATCH_IDS, Compression, ENCODER_BYTES, Id, IdLookup, Table, TextFile, push_quoted, string_ids};
 use std::io::Write as _;
 use std::path::Path;
 use std::sync::Arc;
@@ -49,16 +51,21 @@ pub const EXPORT_ENDINGS: &str = ".txt, .edges, .tsv, .csv, .el, .wel, .mtx, .gr
 /// An unknown ending, a graph that the format cannot hold, a file of vertices beside no file that it belongs to, a full
 /// disk, no memory for the ids, a request to stop. Then there is no new file, and an old one of that name is as it was.
 pub fn export(graph: &Graph, output: impl AsRef<Path>) -> Result<ExportReport> {
+    export_with(graph, output, None)
+}
+
+/// Like [`export`], with the columns of results as attributes of the vertices, behind their own. Formats that have none
+/// of vertices leave them out, which the report says.
+///
+/// # Errors
+/// As for [`export`]; results of another graph or of some of its vertices, or under the name of an attribute.
+pub fn export_with(graph: &Graph, output: impl AsRef<Path>, results: Option<&Table>) -> Result<ExportReport> {
     let output = output.as_ref();
     let name = output.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     let lower = name.to_ascii_lowercase();
-    let (compression, bare) = Compression::of(&lower);
-    let ending = match bare.rsplit_once('.') {
-        Some((_, ending)) => ending,
-        None if bare == "-" => "txt",
-        None => "",
-    };
-    let job = Job { graph, output, compression, ending };
+    let (compression, ending) = ending_of(&lower);
+    let results = results.map(|results| joined(graph, results)).transpose()?;
+    let job = Job { graph, output, compression, ending, results };
     if graph.is_complex() && ending != "mtx" {
         return Err(job.refuse("it has no complex numbers, but the graph does", ".mtx"));
     }
@@ -82,24 +89,42 @@ pub fn export(graph: &Graph, output: impl AsRef<Path>) -> Result<ExportReport> {
     }
 }
 
+/// Whether the format that a file's name stands for has attributes of vertices, and so takes results.
+pub fn takes_results(output: &Path) -> bool {
+    Form::of(ending_of(&small_name(output)).1).is_some_and(Form::has_vertex_attributes)
+}
+
 /// Refuses an export, and that of a table of vertices beside it, for which there is too little memory, before anything
 /// is read: so the limit that the refusal advises is enough for both.
 ///
 /// # Errors
 /// Too little memory.
 pub fn check_export_memory(graph: &Graph, output: &Path, vertex_table: Option<&Path>) -> Result<()> {
-    let compression_of = |path: &Path| {
-        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_ascii_lowercase();
-        let (compression, bare) = Compression::of(&name);
-        (compression, bare.rsplit_once('.').map_or(String::new(), |(_, ending)| ending.to_owned()))
-    };
-    let (compression, ending) = compression_of(output);
-    let job = Job { graph, output, compression, ending: &ending };
+    let name = small_name(output);
+    let (compression, ending) = ending_of(&name);
+    let job = Job { graph, output, compression, ending, results: None };
     let vertices_bytes = vertex_table.map_or(0, |table| {
-        let (compression, ending) = compression_of(table);
-        vertex_table_bytes(graph, compression, &ending)
+        let name = small_name(table);
+        let (compression, ending) = ending_of(&name);
+        vertex_table_bytes(graph, compression, ending)
     });
     graph.make_room("exporting", job.bytes().max(vertices_bytes))
+}
+
+/// The name of a file in small letters.
+fn small_name(path: &Path) -> String {
+    path.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_ascii_lowercase()
+}
+
+/// The compression and the format's ending of a name in small letters.
+fn ending_of(name: &str) -> (Compression, &str) {
+    let (compression, bare) = Compression::of(name);
+    let ending = match bare.rsplit_once('.') {
+        Some((_, ending)) => ending,
+        None if bare == "-" => "txt",
+        None => "",
+    };
+    (compression, ending)
 }
 
 /// Layout of a list of edges.
@@ -146,7 +171,7 @@ impl Job<'_> {
         let mut file = TextFile::create(self.graph, self.output, self.compression)?;
         let (isolated, beside) = self.write_isolated(&head)?;
         let mut names = Vec::new();
-        let mut cells = if text.names { Cells::new(self.graph)? } else { None };
+        let mut cells = if text.names { Cells::of_edges(self.graph)? } else { None };
         if text.names {
             self.push_names(text, cells.as_ref(), &mut names);
         } else if has_comments {
@@ -202,7 +227,7 @@ impl Job<'_> {
             line.extend((place > 0).then_some(text.separator));
             push_quoted(line, name);
         }
-        for name in cells.iter().flat_map(|cells| cells.names()) {
+        for name in edge_names(self.graph, cells.map_or(&[], Cells::fields), true) {
             line.push(text.separator);
             push_quoted(line, &name);
         }

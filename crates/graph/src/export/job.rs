@@ -3,13 +3,16 @@
 
 use crate::engine::graph::Graph;
 use crate::engine::weights::Weight;
+use crate::export::cells::INTERACTION;
 use crate::export::edge_batches::{EdgeBatches, EdgeData, weight_column};
 use crate::export::edge_stream::{Entry, edge_stream_bytes, for_each_edge};
-use crate::export::table::{INTERACTION, parquet_file_bytes, text_file_bytes};
+use crate::export::records::Form;
+use crate::export::table::{parquet_file_bytes, text_file_bytes};
+use crate::export::vertex_batches::VertexBatches;
 use outcore_image::{AtomicFile, BUFFER_BYTES, ColumnStream, Error, Result, STREAM_BYTES, is_standard_output};
 use outcore_ingest::{OwnComment, is_whole};
 use outcore_io::{Unit, folder};
-use outcore_table::{BATCH_IDS, Compression, Id, IdLookup, IdStream, TextFile, push_quoted, string_ids};
+use outcore_table::{BATCH_IDS, Compression, Id, IdLookup, IdStream, Table, TextFile, push_quoted, string_ids};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -30,10 +33,52 @@ pub struct ExportReport {
     pub unsaid_strings: bool,
     /// Edges have attributes, which the format cannot hold.
     pub without_attributes: bool,
+    /// Vertices have attributes, or results are joined to them, which the format cannot hold.
+    pub without_vertex_attributes: bool,
+    /// Attributes have numbers that are not finite, which the format cannot hold.
+    pub has_infinite: bool,
     /// The files, the asked one last.
     pub files: Vec<PathBuf>,
     /// Files of vertices that belonged to the file that was replaced, and went with it.
     pub removed: Vec<PathBuf>,
+}
+
+impl ExportReport {
+    /// Notes for the user on what an import of the file has to say again, and on what is not in it. `has_table` if a
+    /// table of vertices is written, too.
+    pub fn notes(&self, has_table: bool) -> Vec<String> {
+        let mut notes = Vec::new();
+        let mut note = |is_so: bool, text: &str| notes.extend(is_so.then(|| text.to_owned()));
+        note(
+            self.without_attributes,
+            "attributes were left out: .csv, .tsv, .parquet, .jsonl, .graphml and .gexf are written with them",
+        );
+        note(
+            self.without_vertex_attributes && !has_table,
+            "attributes of vertices were left out: --vertex-table FILE writes them, and so do .graphml and .gexf",
+        );
+        note(
+            self.has_infinite,
+            "numbers that are not finite were written as null, for this format has none: export to .csv or .parquet",
+        );
+        for file in &self.removed {
+            let text = format!("removed {}, which belonged to the file that this one replaces", file.display());
+            note(true, &text);
+        }
+        if let Some(name) = self.renamed_weights {
+            note(true, &format!("an import of it calls the weights `{name}`, for it cannot hold their name"));
+        }
+        note(
+            self.unsaid_parallel,
+            "parallel edges were written, which this format cannot say: import it with --duplicates keep",
+        );
+        note(
+            self.unsaid_strings,
+            "ids are strings of which some look like numbers: import this with --ids string", //
+        );
+        note(self.renumbered, "vertices stand under numbers from 1, for this format has no other ids");
+        notes
+    }
 }
 
 /// An export to one file.
@@ -43,6 +88,8 @@ pub(crate) struct Job<'a> {
     pub(crate) compression: Compression,
     /// Ending of the output's name, before that of the compression.
     pub(crate) ending: &'a str,
+    /// The columns are joined to the vertices.
+    pub(crate) results: Option<Table>,
 }
 
 impl Job<'_> {
@@ -83,7 +130,9 @@ impl Job<'_> {
     /// written.
     pub(crate) fn bytes(&self) -> u64 {
         let graph = self.graph;
-        let has_attributes = matches!(self.ending, "csv" | "tsv" | "sif" | "parquet");
+        let form = Form::of(self.ending);
+        let has_attributes =
+            matches!(self.ending, "csv" | "tsv" | "sif" | "parquet") || form.is_some_and(Form::has_attributes);
         let batches_bytes = if has_attributes && !graph.manifest().attributes.is_empty() || self.ending == "parquet" {
             EdgeBatches::<&Graph>::bytes(graph, EdgeData::all(graph))
         } else {
@@ -93,7 +142,10 @@ impl Job<'_> {
             return batches_bytes.saturating_add(parquet_file_bytes() + BUFFER_BYTES as u64);
         }
         // While vertices are read, their degrees are, and a file beside the output is written.
-        let vertices_bytes = IdStream::bytes(graph) + 2 * STREAM_BYTES + BUFFER_BYTES as u64;
+        let has_columns = form.is_some_and(Form::has_vertex_attributes);
+        let columns_bytes = if has_columns { VertexBatches::<&Graph>::bytes(graph) } else { 0 };
+        let vertices_bytes =
+            columns_bytes.saturating_add(IdStream::bytes(graph) + 2 * STREAM_BYTES + BUFFER_BYTES as u64);
         let edges_bytes = edge_stream_bytes(graph).saturating_add(batches_bytes) + BUFFER_BYTES as u64;
         IdLookup::bytes(graph)
             .saturating_add(text_file_bytes(self.compression))
@@ -281,11 +333,15 @@ impl Job<'_> {
         }
         files.push(self.output.to_owned());
         let renamed_weights = self.renamed_weights();
+        let form = Form::of(self.ending);
+        let manifest = self.graph.manifest();
         let without_attributes = match self.ending {
             "csv" | "tsv" | "parquet" => false,
-            "sif" => self.graph.manifest().attributes.iter().any(|attribute| attribute.name != INTERACTION),
-            _ => !self.graph.manifest().attributes.is_empty(),
+            "sif" => manifest.attributes.iter().any(|attribute| attribute.name != INTERACTION),
+            _ => !form.is_some_and(Form::has_attributes) && !manifest.attributes.is_empty(),
         };
+        let has_columns = self.results.is_some() || !manifest.vertex_attributes.is_empty();
+        let without_vertex_attributes = has_columns && !form.is_some_and(Form::has_vertex_attributes);
         let unsaid_parallel =
             self.graph.manifest().parallel_edges && !matches!(self.ending, "txt" | "edges" | "parquet");
         Ok(ExportReport {
@@ -296,6 +352,8 @@ impl Job<'_> {
             unsaid_parallel,
             unsaid_strings: false,
             without_attributes,
+            without_vertex_attributes,
+            has_infinite: false,
             files,
             removed,
         })

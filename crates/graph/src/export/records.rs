@@ -2,19 +2,22 @@
 //!
 //! All but JSON lines name every vertex, so nothing stands beside the file. Ids are the elements' in XML; in GML and
 //! Pajek vertices are numbered and the ids are their labels, as NetworkX writes them. In GML what is not ASCII stands
-//! as numbers of characters. Where ids are strings of which some are written as numbers are, a key, a keyword or a
+//! as numbers of characters. Edges have their attributes in XML and in JSON lines, and vertices theirs and the columns
+//! of results in XML (`xml.rs`); the other formats leave them out. Where ids are strings of which some are written as numbers are, a key, a keyword or a
 //! comment says that they are strings, and the importer honours it. Empty ids are refused, and so are characters that
 //! XML cannot hold, and quotes and line ends in Pajek.
 //!
 //! *Cost.* One pass over the ids and one over the out-lists and their weights; the ids in memory where edges name them.
 
 use crate::engine::weights::Weight;
+use crate::export::cells::{Cells, edge_names};
 use crate::export::edge_batches::weight_column;
 use crate::export::job::{Degrees, ExportReport, Job, push_weight};
-use crate::export::table::Cells;
+use crate::export::xml::in_xml;
+use arrow_array::Array;
 use outcore_image::Result;
 use outcore_ingest::STRING_IDS;
-use outcore_table::{Id, IdLookup, IdStream, TextFile, push_json, string_ids};
+use outcore_table::{Id, IdLookup, IdStream, TextFile, push_json, push_json_value, string_ids};
 use std::io::Write as _;
 
 /// The interaction of edges that have none of their own, as igraph and Cytoscape write it.
@@ -44,9 +47,18 @@ impl Form {
         }
     }
 
+    /// Whether edges have attributes in it.
+    pub(crate) fn has_attributes(self) -> bool {
+        self.has_vertex_attributes() || self == Form::JsonLines
+    }
+
+    /// Whether vertices have attributes in it.
+    pub(crate) fn has_vertex_attributes(self) -> bool {
+        matches!(self, Form::GraphMl | Form::Gexf)
+    }
+
     /// Why an id cannot be held, if it cannot.
     fn refusal(self, id: &str) -> Option<&'static str> {
-        let in_xml = |c: char| matches!(c, '\t' | '\n' | '\r') || c >= ' ' && !matches!(c, '\u{fffe}' | '\u{ffff}');
         match self {
             _ if id.is_empty() => Some("it has no empty ids"),
             Form::GraphMl | Form::Gexf if !id.chars().all(in_xml) => Some("XML cannot hold all characters of the id"),
@@ -62,7 +74,7 @@ impl Form {
     }
 
     /// Appends an id so that it stands between quotes.
-    fn push(self, id: Id<&str>, line: &mut Vec<u8>) {
+    pub(crate) fn push(self, id: Id<&str>, line: &mut Vec<u8>) {
         let Id::Text(text) = id else {
             // Writing into memory does not fail.
             let _ = write!(line, "{id}");
@@ -102,8 +114,16 @@ impl Job<'_> {
             }
             _ => (self.isolated()?, Vec::new()),
         };
-        file.put(self.head(form, has_numbers).as_bytes())?;
-        self.put_vertices(form, &mut file)?;
+        let mut of_edges = if form.has_attributes() || form == Form::Sif { Cells::of_edges(self.graph)? } else { None };
+        let has_values = form.has_vertex_attributes();
+        let mut of_vertices = if has_values { Cells::of_vertices(self.graph, self.results.as_ref())? } else { None };
+        let head = match has_values {
+            true => self.xml_head(form, has_numbers, [of_vertices.as_ref(), of_edges.as_ref()])?,
+            false => self.head(form, has_numbers),
+        };
+        file.put(head.as_bytes())?;
+        self.put_vertices(form, of_vertices.as_mut(), &mut file)?;
+        drop(of_vertices);
         let between: &str = match (form, self.graph.is_directed()) {
             (Form::Gexf, _) => "</nodes>\n<edges>\n",
             (Form::Pajek, true) => "*Arcs\n",
@@ -111,7 +131,7 @@ impl Job<'_> {
             _ => "",
         };
         file.put(between.as_bytes())?;
-        let edges = self.put_records(form, &lookup, &mut file)?;
+        let (edges, has_infinite) = self.put_records(form, &lookup, of_edges.as_mut(), &mut file)?;
         if form == Form::Sif {
             self.put_isolated(&mut file)?;
         }
@@ -121,40 +141,15 @@ impl Job<'_> {
             Form::Gml => b"]\n",
             Form::JsonLines | Form::Pajek | Form::Sif => b"",
         })?;
-        self.done(edges, isolated, false, beside, Some(file))
+        Ok(ExportReport { has_infinite, ..self.done(edges, isolated, false, beside, Some(file))? })
     }
 
-    /// The header before the vertices; `marked` if it must say that ids are strings.
+    /// The header before the vertices, where it is no XML; `marked` if it must say that ids are strings.
     fn head(&self, form: Form, marked: bool) -> String {
         let directed = self.graph.is_directed();
-        let kind = if directed { "directed" } else { "undirected" };
         let mark = |text: String| if marked { text } else { String::new() };
         match form {
-            Form::JsonLines | Form::Sif => String::new(),
-            Form::GraphMl => {
-                let mark = mark(format!(
-                    "<key id=\"{STRING_IDS}\" for=\"graph\" attr.name=\"{STRING_IDS}\" attr.type=\"boolean\"/>\n"
-                ));
-                let weights = self.graph.manifest().weights();
-                let key = weights.map_or(String::new(), |weights| {
-                    let kind = if weights.kind.is_real() { "double" } else { "long" };
-                    let mut name = Vec::new();
-                    form.push(Id::Text(weight_column(self.graph).unwrap_or("weight")), &mut name);
-                    let name = String::from_utf8_lossy(&name);
-                    format!("<key id=\"w\" for=\"edge\" attr.name=\"{name}\" attr.type=\"{kind}\"/>\n")
-                });
-                format!(
-                    "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<graphml xmlns=\"http://graphml.graphdrawing.org/xmlns\">\n\
-                     {mark}{key}<graph edgedefault=\"{kind}\">\n"
-                )
-            }
-            Form::Gexf => {
-                let mark = mark(format!("<meta><keywords>{STRING_IDS}</keywords></meta>\n"));
-                format!(
-                    "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<gexf xmlns=\"http://www.gexf.net/1.2draft\" \
-                     version=\"1.2\">\n{mark}<graph mode=\"static\" defaultedgetype=\"{kind}\">\n<nodes>\n"
-                )
-            }
+            Form::JsonLines | Form::Sif | Form::GraphMl | Form::Gexf => String::new(),
             Form::Gml => {
                 let mark = mark(format!("{STRING_IDS} 1\n"));
                 // Without that word readers refuse parallel edges.
@@ -166,7 +161,7 @@ impl Job<'_> {
         }
     }
 
-    fn put_vertices(&self, form: Form, file: &mut TextFile) -> Result<()> {
+    fn put_vertices(&self, form: Form, mut cells: Option<&mut Cells<'_>>, file: &mut TextFile) -> Result<()> {
         if matches!(form, Form::JsonLines | Form::Sif) {
             return Ok(());
         }
@@ -174,12 +169,16 @@ impl Job<'_> {
         let mut line = Vec::new();
         while let Some((first, batch)) = stream.next()? {
             for (number, id) in (first..).zip(batch.iter()) {
+                line.clear();
                 let (before, after) = match form {
                     Form::Gml => (format!("node [ id {number} label \""), "\" ]\n"),
                     Form::Pajek => (format!("{} \"", number + 1), "\"\n"),
-                    _ => ("<node id=\"".to_owned(), "\"/>\n"),
+                    _ => {
+                        self.push_xml_vertex(form, id, cells.as_deref_mut(), &mut line)?;
+                        file.put(&line)?;
+                        continue;
+                    }
                 };
-                line.clear();
                 line.extend_from_slice(before.as_bytes());
                 form.push(id, &mut line);
                 line.extend_from_slice(after.as_bytes());
@@ -206,23 +205,25 @@ impl Job<'_> {
         Ok(())
     }
 
-    fn put_records(&self, form: Form, lookup: &IdLookup, file: &mut TextFile) -> Result<u64> {
-        let names = self.member_names();
+    /// Writes every edge. Returns the number of edges, and whether a number was left out since it is not finite.
+    fn put_records(
+        &self,
+        form: Form,
+        lookup: &IdLookup,
+        mut cells: Option<&mut Cells<'_>>,
+        file: &mut TextFile,
+    ) -> Result<(u64, bool)> {
+        let names = self.member_names(cells.as_deref());
         let weight_key = self.gml_weight();
-        let mut interactions = if form == Form::Sif { Cells::new(self.graph)? } else { None };
-        self.put_edges(lookup, file, |edge, before, line| {
+        let mut has_infinite = false;
+        let edges = self.put_edges(lookup, file, |edge, before, line| {
             let ids = [lookup.id(edge.vertex), lookup.id(edge.neighbour)];
             let numbers = [edge.vertex, edge.neighbour].map(u64::from);
             self.check_weight(edge.weight)?;
             match form {
-                Form::JsonLines => push_object(&names, ids, edge.weight, line),
+                Form::JsonLines => has_infinite |= push_object(&names, ids, edge.weight, cells.as_deref_mut(), line)?,
                 Form::GraphMl | Form::Gexf => {
-                    let id = if form == Form::Gexf { format!("id=\"{before}\" ") } else { String::new() };
-                    line.extend_from_slice(format!("<edge {id}source=\"").as_bytes());
-                    form.push(ids[0], line);
-                    line.extend_from_slice(b"\" target=\"");
-                    form.push(ids[1], line);
-                    push_xml_weight(form, edge.weight, line);
+                    self.push_xml_edge(form, (ids, edge.weight, before), cells.as_deref_mut(), line)?;
                 }
                 Form::Gml => {
                     line.extend_from_slice(format!("edge [ source {} target {}", numbers[0], numbers[1]).as_bytes());
@@ -232,7 +233,7 @@ impl Job<'_> {
                 Form::Sif => {
                     form.push(ids[0], line);
                     line.push(b'\t');
-                    match &mut interactions {
+                    match &mut cells {
                         Some(cells) => cells.push_interaction(USUAL_INTERACTION, line)?,
                         None => line.extend_from_slice(USUAL_INTERACTION.as_bytes()),
                     }
@@ -247,16 +248,22 @@ impl Job<'_> {
                 }
             }
             Ok(())
-        })
+        })?;
+        Ok((edges, has_infinite))
     }
 
-    /// The names of JSON's members: how an edge begins, what stands before its weight, and how it ends.
-    fn member_names(&self) -> [Vec<u8>; 2] {
-        let mut weight = b", ".to_vec();
-        push_json(&mut weight, weight_column(self.graph).unwrap_or("weight"));
-        weight.push(b':');
+    fn member_names(&self, cells: Option<&Cells<'_>>) -> MemberNames {
+        let member = |name: &str| {
+            let mut member = b", ".to_vec();
+            push_json(&mut member, name);
+            member.push(b':');
+            member
+        };
+        let weight = member(weight_column(self.graph).unwrap_or("weight"));
+        let attributes = edge_names(self.graph, cells.map_or(&[], Cells::fields), true);
+        let attributes = attributes.iter().map(|name| [member(name), b" ".to_vec()].concat()).collect();
         let end: &[u8] = if self.graph.is_directed() { b"}\n" } else { b", \"Type\": \"Undirected\"}\n" };
-        [weight, end.to_vec()]
+        MemberNames { weight, attributes, end }
     }
 
     /// Name of the weights in GML: their own, if it can be a key.
@@ -269,8 +276,22 @@ impl Job<'_> {
     }
 }
 
-/// Appends an edge as an object.
-fn push_object([weight_name, end]: &[Vec<u8>; 2], ids: [Id<&str>; 2], weight: Weight, line: &mut Vec<u8>) {
+/// Texts of JSON's members: what stands before a weight and before each attribute, and how an edge ends.
+struct MemberNames {
+    weight: Vec<u8>,
+    attributes: Vec<Vec<u8>>,
+    end: &'static [u8],
+}
+
+/// Appends an edge as an object, with its values, which are those of the next row. Returns whether a number is left
+/// out, since JSON has none that are not finite.
+fn push_object(
+    names: &MemberNames,
+    ids: [Id<&str>; 2],
+    weight: Weight,
+    cells: Option<&mut Cells<'_>>,
+    line: &mut Vec<u8>,
+) -> Result<bool> {
     for (name, id) in [&b"{\"source\": "[..], b", \"target\": "].into_iter().zip(ids) {
         line.extend_from_slice(name);
         match id {
@@ -280,22 +301,20 @@ fn push_object([weight_name, end]: &[Vec<u8>; 2], ids: [Id<&str>; 2], weight: We
         }
     }
     if !matches!(weight, Weight::None) {
-        line.extend_from_slice(weight_name);
+        line.extend_from_slice(&names.weight);
         push_weight(b' ', weight, line);
     }
-    line.extend_from_slice(end);
-}
-
-/// Ends the tag of an edge, with its weight.
-fn push_xml_weight(form: Form, weight: Weight, line: &mut Vec<u8>) {
-    let (before, after): (&[u8], &[u8]) = match (form, weight) {
-        (_, Weight::None) => return line.extend_from_slice(b"\"/>\n"),
-        (Form::Gexf, _) => (b"\" weight=", b"\"/>\n"),
-        _ => (b"\"><data key=\"w\"", b"</data></edge>\n"),
-    };
-    line.extend_from_slice(before);
-    push_weight(if form == Form::Gexf { b'"' } else { b'>' }, weight, line);
-    line.extend_from_slice(after);
+    let mut has_infinite = false;
+    if let Some(cells) = cells {
+        cells.advance()?;
+        for (name, (column, row)) in names.attributes.iter().zip(cells.values()) {
+            line.extend_from_slice(name);
+            push_json_value(line, column, row);
+            has_infinite |= column.is_valid(row) && line.ends_with(b"null");
+        }
+    }
+    line.extend_from_slice(names.end);
+    Ok(has_infinite)
 }
 
 /// Appends a key and a weight; real numbers have a point in GML.

@@ -9,12 +9,13 @@ use arrow_array::{Array, RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, Field, Schema, SchemaRef};
 use outcore_image::{Error, Result};
 use outcore_io::Fuse;
-use outcore_table::{IdStream, id_array, id_type};
+use outcore_table::{IdStream, Table, from_arrow, id_array, id_type};
+use std::ops::Deref;
 use std::sync::Arc;
 
 /// The vertices of a graph, batch by batch.
-pub struct VertexBatches {
-    graph: Arc<Graph>,
+pub struct VertexBatches<G = Arc<Graph>> {
+    graph: G,
     ids: IdStream,
     attributes: Attributes,
     schema: SchemaRef,
@@ -25,18 +26,18 @@ pub struct VertexBatches {
     fuse: Fuse,
 }
 
-impl std::fmt::Debug for VertexBatches {
+impl<G> std::fmt::Debug for VertexBatches<G> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("VertexBatches").field("schema", &self.schema).finish_non_exhaustive()
     }
 }
 
-impl VertexBatches {
+impl<G: Deref<Target = Graph>> VertexBatches<G> {
     /// All vertices, or those that are wanted.
     ///
     /// # Errors
     /// No memory; strings of attributes that cannot be read or are damaged.
-    pub fn new(graph: Arc<Graph>, wanted: Option<Arc<Bitmap>>) -> Result<Self> {
+    pub fn new(graph: G, wanted: Option<Arc<Bitmap>>) -> Result<Self> {
         graph.make_room("reading vertices", Self::bytes(&graph))?;
         let (ids, attributes) = (IdStream::new(&graph)?, Attributes::new(&graph, Owner::Vertices)?);
         let id = Field::new("vertex", id_type(&graph), false);
@@ -51,6 +52,11 @@ impl VertexBatches {
     /// The memory that this takes.
     pub(crate) fn bytes(graph: &Graph) -> u64 {
         IdStream::bytes(graph).saturating_add(attribute_bytes(graph, Owner::Vertices))
+    }
+
+    /// The columns.
+    pub fn schema(&self) -> &SchemaRef {
+        &self.schema
     }
 
     /// The next vertices; none behind the last.
@@ -87,6 +93,43 @@ impl VertexBatches {
             }
         }
     }
+}
+
+/// Returns the next batch; nothing behind the last.
+pub(crate) type NextBatch<'a> = Box<dyn FnMut() -> Result<Option<RecordBatch>> + 'a>;
+
+/// All vertices and their attributes, and behind these the columns of results, batch by batch.
+pub(crate) fn vertices_with<'a>(graph: &'a Graph, results: Option<&Table>) -> Result<(SchemaRef, NextBatch<'a>)> {
+    let mut vertices = VertexBatches::new(graph, None)?;
+    let schema = Arc::clone(vertices.schema());
+    let Some(results) = results else { return Ok((schema, Box::new(move || vertices.next_batch()))) };
+    let mut rows = results.reader()?;
+    let of_results = results.schema();
+    let fields = schema.fields().iter().chain(of_results.fields().iter().skip(1)).cloned();
+    let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
+    let (joined, mut waiting) = (Arc::clone(&schema), [None, None]);
+    let next_batch = move || {
+        let [one, other] = &mut waiting;
+        let one = match one.take() {
+            Some(batch) => Some(batch),
+            None => vertices.next_batch()?,
+        };
+        let other = match other.take() {
+            Some(batch) => Some(batch),
+            None => rows.next_batch()?,
+        };
+        let (Some(one), Some(other)) = (one, other) else { return Ok(None) };
+        // Batches of the two may end at different vertices.
+        let count = one.num_rows().min(other.num_rows());
+        let columns = one.columns().iter().chain(&other.columns()[1..]).map(|column| column.slice(0, count));
+        let batch = RecordBatch::try_new(Arc::clone(&joined), columns.collect()).map_err(from_arrow)?;
+        waiting = [one, other].map(|batch| {
+            let more = batch.num_rows() - count;
+            (more > 0).then(|| batch.slice(count, more))
+        });
+        Ok(Some(batch))
+    };
+    Ok((schema, Box::new(next_batch)))
 }
 
 impl Iterator for VertexBatches {

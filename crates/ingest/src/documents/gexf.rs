@@ -11,6 +11,7 @@
 use crate::batch::{InputOptions, Source};
 use crate::column_names::{listed, usual_weight};
 use crate::documents::attributed::{Declared, Document, Terms};
+use crate::documents::kind_hint::{KIND_HINT, hinted_kind};
 use crate::documents::records::{self, Known, ReadRecords, Records, STRING_IDS, WeightRule};
 use crate::documents::xml::{Element, Item};
 use crate::input::file::{Input, Stream};
@@ -143,7 +144,7 @@ impl Gexf {
             Some("integer" | "long" | "int" | "short" | "byte") => AttributeKind::Integer,
             Some("float" | "double") => AttributeKind::Real,
             Some("boolean") => AttributeKind::Boolean,
-            _ => AttributeKind::String,
+            _ => element.get(KIND_HINT).and_then(hinted_kind).unwrap_or(AttributeKind::String),
         };
         let (of_edges, of_vertices) = (self.of_edges, self.of_vertices);
         document.declare(Declared { id, name, kind, default: None, of_edges, of_vertices })?;

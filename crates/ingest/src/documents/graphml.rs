@@ -11,6 +11,7 @@
 use crate::batch::{InputOptions, Source};
 use crate::column_names::{column_asked, usual_weight};
 use crate::documents::attributed::{Declared, Document, Terms};
+use crate::documents::kind_hint::{KIND_HINT, hinted_kind};
 use crate::documents::records::{self, Known, ReadRecords, Records, STRING_IDS, WeightRule};
 use crate::documents::xml::{Element, Item};
 use crate::input::file::{Input, Stream};
@@ -111,7 +112,7 @@ impl GraphMl {
             Some("int" | "long") => AttributeKind::Integer,
             Some("float" | "double") => AttributeKind::Real,
             Some("boolean") => AttributeKind::Boolean,
-            _ => AttributeKind::String,
+            _ => element.get(KIND_HINT).and_then(hinted_kind).unwrap_or(AttributeKind::String),
         };
         document.declare(Declared { id, name, kind, default: None, of_edges, of_vertices })
     }

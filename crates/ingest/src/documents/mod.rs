@@ -10,6 +10,7 @@ pub(crate) mod gexf;
 pub(crate) mod gml;
 pub(crate) mod graphml;
 pub(crate) mod json_lines;
+pub(crate) mod kind_hint;
 pub(crate) mod numbered;
 pub(crate) mod pajek;
 pub(crate) mod records;
