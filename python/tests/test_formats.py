@@ -5,13 +5,14 @@ import gzip
 import io
 import json
 import lzma
+import subprocess
 import tarfile
 import zipfile
 
 import networkx as nx
 import polars as pl
 import pytest
-from test_cli import outcore
+from test_cli import OUTCORE, outcore
 
 import outcore as oc
 
@@ -469,6 +470,60 @@ def test_sif_goes_out_and_comes_back(tmp_path):
     with oc.load_graph([("a\tb", "c")]) as graph, pytest.raises(oc.UsageError, match="tabs"):
         graph.export(tmp_path / "t.sif")
     assert not (tmp_path / "t.sif").exists()
+
+
+def test_binary_edges_are_read_under_the_names_they_are_generated_with(tmp_path):
+    for name in ("f.bin16", "f.graph500"):
+        oc.generate("kronecker", scale=6, output=tmp_path / name)
+        oc.import_graph(tmp_path / name, tmp_path / "f.oc", replace=True)
+    serialized = b"\x01" + b"".join(n.to_bytes(8, "little") for n in (1, 3, 0, 1, 1, 1)) + (2).to_bytes(4, "little")
+    serialized += b"".join(n.to_bytes(8, "little") for n in (0, 0, 0, 1)) + bytes(4)
+    (tmp_path / "x.sg").write_bytes(serialized)
+    assert list(oc.load_graph(tmp_path / "x.sg").edges) == [(0, 2)]
+    edges = (tmp_path / "f.bin16").read_bytes()
+    for name, content in (("f.bin", edges), ("f.txt", edges), ("x.bin", serialized), ("x.csv", serialized)):
+        (tmp_path / name).write_bytes(content)
+        with pytest.raises(oc.InputError, match="found binary data; say which binary format it is.*graph500.*sg"):
+            oc.load_graph(tmp_path / name)
+    with pytest.raises(oc.InputError, match="found binary data"):
+        oc.load_graph(tmp_path / "x.sg", format="el")
+    refused = subprocess.run([OUTCORE, "import", "-", tmp_path / "p.oc"], input=serialized, capture_output=True)
+    assert refused.returncode == 1 and b"found binary data" in refused.stderr and b"sg" in refused.stderr
+
+
+SIF_EDGES = [
+    ([], ["a pp c", "x"]),
+    ([], ["new york"]),
+    ([], ["a pp b"]),
+    ([], ["a", "b"]),
+    ([("a b", "c"), ("d", "a b")], ["x pp y", "lone"]),
+    ([("a", "b")], ["new york", "x"]),
+]
+
+
+@pytest.mark.parametrize(("edges", "lone"), SIF_EDGES)
+def test_blanks_in_ids_of_sif_separate_nothing(edges, lone, tmp_path):
+    given = nx.Graph(edges)
+    given.add_nodes_from(lone)
+    with oc.load_graph(given) as graph:
+        graph.export(tmp_path / "s.sif")
+    with oc.load_graph(tmp_path / "s.sif", directed=False) as back:
+        found = nx.Graph(list(back.edges))
+        found.add_nodes_from(back.nodes)
+    assert nx.utils.graphs_equal(found, given)
+
+
+def test_exports_between_tabs_hold_the_ids_that_imports_between_tabs_read(tmp_path):
+    edges = [("a b", "c"), ("x,y", "#z"), ('q"', "r;s"), ("u|v", " w ")]
+    with oc.load_graph(edges) as graph:
+        graph.export(tmp_path / "y.tsv")
+    with oc.load_graph(tmp_path / "y.tsv") as back:
+        assert sorted(back.edges) == sorted(edges)
+
+
+def test_sif_says_that_strings_look_like_numbers(tmp_path):
+    with oc.load_graph([("1", "2")]) as graph, pytest.warns(UserWarning, match="ids='string'"):
+        graph.export(tmp_path / "g.sif")
 
 
 def test_exports_and_results_go_to_the_standard_output(tmp_path):

@@ -69,6 +69,10 @@ impl Form {
             Form::Pajek if id.contains(['"', '\n', '\r', '\0']) => {
                 Some("its labels cannot hold quotes or line ends, as in")
             }
+            // NetworkX reads a backslash before another one, or before the last quote, as an escape.
+            Form::Pajek if id.ends_with('\\') || id.contains("\\\\") => {
+                Some("its labels cannot hold a backslash at their end, or two together, as in")
+            }
             _ => None,
         }
     }
@@ -100,10 +104,14 @@ impl Job<'_> {
         if form == Form::Sif && self.graph.manifest().weights().is_some() {
             return Err(self.refuse("it has no weights, but the graph does", ".csv or .graphml"));
         }
+        let mut has_blanks = false;
         let has_numbers = string_ids(self.graph)
             && self.check_strings(&lookup, |vertex, id| match form.refusal(id) {
                 Some(why) => Err(self.refuse_id(why, id, vertex, ".parquet")),
-                None => Ok(()),
+                None => {
+                    has_blanks |= has_blank(id);
+                    Ok(())
+                }
             })?;
         let mut file = TextFile::create(self.graph, self.output, self.compression)?;
         let (isolated, beside) = match form {
@@ -133,7 +141,7 @@ impl Job<'_> {
         file.put(between.as_bytes())?;
         let (edges, has_infinite) = self.put_records(form, &lookup, of_edges.as_mut(), &mut file)?;
         if form == Form::Sif {
-            self.put_isolated(&mut file)?;
+            self.put_isolated(&mut file, edges == 0 && has_blanks)?;
         }
         file.put(match form {
             Form::GraphMl => b"</graph>\n</graphml>\n",
@@ -141,7 +149,8 @@ impl Job<'_> {
             Form::Gml => b"]\n",
             Form::JsonLines | Form::Pajek | Form::Sif => b"",
         })?;
-        Ok(ExportReport { has_infinite, ..self.done(edges, isolated, false, beside, Some(file))? })
+        let unsaid_strings = form == Form::Sif && has_numbers;
+        Ok(ExportReport { has_infinite, unsaid_strings, ..self.done(edges, isolated, false, beside, Some(file))? })
     }
 
     /// The header before the vertices, where it is no XML; `marked` if it must say that ids are strings.
@@ -188,8 +197,9 @@ impl Job<'_> {
         Ok(())
     }
 
-    /// Vertices without edges, alone on their lines.
-    fn put_isolated(&self, file: &mut TextFile) -> Result<()> {
+    /// Vertices without edges, alone on their lines. A tab ends a line whose id has blanks, which would separate
+    /// columns otherwise; `all_tabs` if no edge shows that tabs do.
+    fn put_isolated(&self, file: &mut TextFile, all_tabs: bool) -> Result<()> {
         let (mut degrees, mut stream) = (Degrees::new(self.graph)?, IdStream::new(self.graph)?);
         let mut line = Vec::new();
         while let Some((_, batch)) = stream.next()? {
@@ -197,7 +207,8 @@ impl Job<'_> {
                 if degrees.next()? == 0 {
                     line.clear();
                     Form::Sif.push(id, &mut line);
-                    line.push(b'\n');
+                    let is_tabbed = all_tabs || matches!(id, Id::Text(text) if has_blank(text));
+                    line.extend_from_slice(if is_tabbed { b"\t\n" } else { b"\n" });
                     file.put(&line)?;
                 }
             }
@@ -274,6 +285,11 @@ impl Job<'_> {
             && !matches!(name, "id" | "label" | "key");
         if is_key { name.to_owned() } else { "weight".to_owned() }
     }
+}
+
+/// Whether an id has blanks, which separate columns of SIF where no line has a tab.
+fn has_blank(id: &str) -> bool {
+    id.contains(|c: char| c.is_ascii_whitespace())
 }
 
 /// Texts of JSON's members: what stands before a weight and before each attribute, and how an edge ends.

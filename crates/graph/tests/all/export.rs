@@ -230,6 +230,8 @@ fn records_hold_odd_ids_and_no_edges() {
             ("a\u{1}b", &["e.graphml", "e.gexf"]),
             ("a\"b", &["e.net"]),
             ("a\nb", &["e.net"]),
+            ("q\\", &["e.net"]),
+            ("a\\\\b", &["e.net"]),
         ] {
             let mut model = Model::random(1, 3, 0, true, false).with_ids(ids([bad, "x", "y"]));
             model.edges = vec![(0, 1, 0.0)];

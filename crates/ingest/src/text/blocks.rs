@@ -271,13 +271,14 @@ pub(crate) struct RecordLines {
     /// The lines that are being read, and where reading stands in them.
     block: Option<Lines>,
     place: usize,
-    /// The number of the line that was read last.
+    /// The number of the line that was read last, and whether it ended in a tab, which is trimmed.
     pub(crate) line: u64,
+    pub(crate) ends_in_tab: bool,
 }
 
 impl RecordLines {
     pub(crate) fn new(stream: Stream) -> Self {
-        RecordLines { blocks: LineBlocks::new(stream), block: None, place: 0, line: 0 }
+        RecordLines { blocks: LineBlocks::new(stream), block: None, place: 0, line: 0, ends_in_tab: false }
     }
 
     pub(crate) fn next(&mut self) -> Result<Option<Vec<u8>>> {
@@ -295,6 +296,7 @@ impl RecordLines {
             };
             self.place += memchr::memchr(b'\n', rest).map_or(rest.len(), |end| end + 1);
             self.line += 1;
+            self.ends_in_tab = line.strip_suffix(b"\r").unwrap_or(line).ends_with(b"\t");
             let line = trim(line);
             if !line.is_empty() {
                 return Ok(Some(line.to_vec()));

@@ -1,7 +1,7 @@
 //! SIF, Cytoscape's simple interaction format: a vertex, an interaction and vertices that it leads to, a line.
 //!
-//! A line of one field is a vertex. Columns are between tabs if one of the first lines has one, else between blanks,
-//! and lines of the other kind are refused.
+//! A line of one field is a vertex, and a tab behind it shows that blanks are part of it. Columns are between tabs if one
+//! of the first lines has one, else between blanks, and lines of the other kind are refused.
 //! Edges have the direction of the lines unless the user says that they have none. Interactions are an attribute, if it
 //! is asked for; edges between two vertices with several interactions are parallel.
 //!
@@ -57,7 +57,10 @@ impl ReadRecords for Sif {
             return Err(self.lines.bad("text in UTF-8", &line).advise("convert the file to UTF-8"));
         };
         let is_mixed = match self.has_tabs {
-            true => !text.contains('\t') && text.split_ascii_whitespace().count() > 2,
+            true => {
+                let has_tab = text.contains('\t') || self.lines.ends_in_tab;
+                !has_tab && text.split_ascii_whitespace().count() > 2
+            }
             false => text.contains('\t'),
         };
         if is_mixed {
@@ -123,6 +126,9 @@ mod tests {
         assert_eq!(edges_of("sif", b"1 pp 2\n7\n").pairs, [(1, 2)]);
         assert_eq!(edges_of("sif", b"1 pp 2\n7\n").vertices, [7]);
         assert!(edges_of("sif", b"").pairs.is_empty());
+        assert!(edges_of("sif", b"a pp b\t\nc d\t\r\ne f g\t\n").names.is_empty());
+        let read = edges_of("sif", b"a\tpp\tb\na pp b\t\n");
+        assert_eq!(read.names, names(&[("a", "b")]));
     }
 
     #[test]
