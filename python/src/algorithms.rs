@@ -17,6 +17,7 @@ use pyo3::exceptions::PyUserWarning;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyType};
 use std::ffi::CString;
+use std::path;
 use std::sync::{Arc, Mutex};
 
 /// The declarations of all algorithms, as dicts.
@@ -214,7 +215,7 @@ pub fn run_algorithm(
     let (found, plan) = run_watched(py, graph.runtime(), look, || {
         let plan = algorithm.plan(&graph, values)?;
         let estimate = plan.estimate(&graph);
-        estimate.check_result(&graph, verify, false)?;
+        estimate.check_result(&graph, verify, None)?;
         Ok((plan.run(&graph, verify, None)?, Planned::from(&estimate)))
     })?;
     let samples = sampler.finish(graph.runtime());
@@ -263,7 +264,9 @@ pub fn estimate(
     let graph = run(py, &Arc::clone(graph.runtime()), || values.weighing(graph))?;
     let mut found = algorithm.plan(&graph, values).map_err(|error| raise(py, error))?.estimate(&graph);
     if output {
-        found = found.with_output(&graph);
+        // No other format takes more.
+        let output_bytes = graph.output_bytes(path::Path::new("result.parquet"), &found.columns);
+        found = found.with_output(&graph, output_bytes.map_err(|error| raise(py, error))?);
     }
     if verify {
         found = found.with_verification(&graph);

@@ -212,7 +212,7 @@ def test_explain_counts_the_output_and_claims_no_bound_that_is_none(image, tmp_p
     explained = outcore("run", "components", image, "--explain", "--memory", "128MiB", "--output", tmp_path / "c.parquet").stdout
     assert "output" in explained and "output" not in without
     least = lambda text: float(re.search(r"memory +([0-9.]+) MiB", text)[1])
-    assert least(explained) >= least(without) + 10, "encoders take 16 MiB"
+    assert least(explained) >= least(without) + 3, "encoders of Parquet take 4 to 16 MiB"
     # What the process holds at its start differs by some 0.2 MiB from run to run.
     enough = f"{least(explained) + 0.5:.1f}MiB"
     assert outcore("run", "components", image, "--memory", enough, "--output", tmp_path / "c.parquet").returncode == 0
@@ -279,11 +279,11 @@ def test_an_output_that_cannot_be_is_refused_before_the_run(tmp_path):
         for output, said in outputs.items():
             refused = outcore("run", *algorithm, image, "--output", tmp_path / output, check=False)
             assert refused.returncode == 1 and said in refused.stderr and refused.stdout == "", (algorithm, refused)
-    # The ids of the components take 25 MB, of which some at a time are enough; the encoders need their memory.
-    refused = outcore("run", "components", image, "--memory", "40MiB", "--output", tmp_path / "old.csv", check=False)
+    # The ids of the components take 25 MB, of which some at a time are enough.
+    refused = outcore("run", "components", image, "--memory", "30MiB", "--output", tmp_path / "old.csv", check=False)
     assert "the result and what writes it needs" in refused.stderr and refused.stdout == "", refused
     advised = re.search(r"at least ([0-9.]+) MiB", refused.stderr)[1]
-    assert outcore("run", "components", image, "--memory", "40MiB").returncode == 0
+    assert outcore("run", "components", image, "--memory", "30MiB").returncode == 0
     assert (tmp_path / "old.csv").read_text() == "old"
     assert {path.name for path in tmp_path.iterdir()} == {"names.txt", "names.oc", "folder.csv", "old.csv"}
     outcore("run", "components", image, "--memory", f"{float(advised) + 1}MiB", "--output", tmp_path / "old.csv")

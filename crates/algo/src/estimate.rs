@@ -102,20 +102,21 @@ impl Estimate {
         self
     }
 
-    /// Includes the memory of writing the result to a file: values, ids and encoding.
-    pub fn with_output(mut self, graph: &Graph) -> Self {
-        self.memory_bytes = self.memory_bytes.max(least_limit(graph, graph.output_bytes(&self.columns)));
+    /// Includes the memory of writing the result to a file, see [`Graph::output_bytes`].
+    pub fn with_output(mut self, graph: &Graph, output_bytes: u64) -> Self {
+        self.memory_bytes = self.memory_bytes.max(least_limit(graph, output_bytes));
         self
     }
 
-    /// Refuses a run before it starts if memory will not suffice to report, verify or write its result.
+    /// Refuses a run before it starts if memory will not suffice to report, verify or write its result; writing takes
+    /// `output_bytes`, see [`Graph::output_bytes`].
     ///
     /// # Errors
     /// Too little memory. The error names the greatest need, the run included, so the limit that it names is enough.
-    pub fn check_result(&self, graph: &Graph, verified: bool, written: bool) -> Result<()> {
+    pub fn check_result(&self, graph: &Graph, verified: bool, output_bytes: Option<u64>) -> Result<()> {
         let reported = ("the result and the ids that are told of it", self.result_bytes);
         let verified = verified.then_some(("the result and its verification", self.verify_bytes));
-        let written = written.then(|| ("the result and what writes it", graph.output_bytes(&self.columns)));
+        let written = output_bytes.map(|bytes| ("the result and what writes it", bytes));
         let needs = || [Some(reported), verified, written].into_iter().flatten();
         if needs().all(|(purpose, bytes)| graph.make_room(purpose, bytes).is_ok()) {
             return Ok(());

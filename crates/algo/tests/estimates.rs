@@ -7,6 +7,7 @@ use outcore_algo::{Bound, Estimate};
 use outcore_graph::Graph;
 use outcore_graph::import::OrderChoice;
 use outcore_image::{Error, Stats};
+use std::path::Path;
 
 /// Graphs with hubs and without, with long paths, cliques, and vertices without edges.
 fn shapes() -> Vec<(&'static str, Given)> {
@@ -104,11 +105,12 @@ fn a_refusal_names_a_limit_that_is_enough() {
             let graph = open(&image, 2, None, Some(0));
             let estimate = sample.plan(&graph, 0).unwrap().estimate(&graph);
             let verify_bytes = if verified { estimate.verify_bytes } else { 0 };
-            let output_bytes = if written { graph.output_bytes(&estimate.columns) } else { 0 };
-            let most = estimate.state_bytes.max(estimate.result_bytes).max(verify_bytes).max(output_bytes);
+            let output = Path::new("result.parquet");
+            let output_bytes = written.then(|| graph.output_bytes(output, &estimate.columns).unwrap());
+            let most = estimate.state_bytes.max(estimate.result_bytes).max(verify_bytes).max(output_bytes.unwrap_or(0));
             let budget = graph.runtime().budget();
             let _reservation = budget.reserve("a test", budget.available_bytes() - estimate.result_bytes + 1).unwrap();
-            let error = estimate.check_result(&graph, verified, written).unwrap_err();
+            let error = estimate.check_result(&graph, verified, output_bytes).unwrap_err();
             let Error::Io(outcore_io::Error::Memory { needed_bytes, .. }) = error else { panic!("{error}") };
             assert_eq!(needed_bytes, most, "{sample:?}, verified: {verified}, written: {written}");
         }
@@ -131,14 +133,14 @@ fn a_run_whose_result_cannot_be_verified_is_refused_beforehand() {
         larger += 1;
         let budget = graph.runtime().budget();
         let _reservation = budget.reserve("a test", budget.available_bytes() - enough).unwrap();
-        estimate.check_result(&graph, false, false).unwrap();
+        estimate.check_result(&graph, false, None).unwrap();
         plan.run(&graph, false, None).unwrap();
         assert!(
             plan.run(&graph, true, None).is_err(),
             "{sample:?} is verified with less than {} bytes",
             estimate.verify_bytes
         );
-        let error = estimate.check_result(&graph, true, false).unwrap_err().to_string();
+        let error = estimate.check_result(&graph, true, None).unwrap_err().to_string();
         assert!(error.contains("the result and its verification") && error.contains("raise the limit"), "{error}");
     }
     assert!(larger > 3, "{larger} algorithms need more memory for verification");

@@ -123,7 +123,7 @@ fn run_within_the_limit(graph: &Graph, algorithm: &Algorithm) {
     if estimate.passes > MOST_PASSES || graph.make_room("a run", estimate.state_bytes).is_err() {
         return println!("{} is left out: {} passes, {} bytes", algorithm.name, estimate.passes, estimate.state_bytes);
     }
-    let verify = estimate.passes <= MOST_PASSES_VERIFIED && estimate.check_result(graph, true, false).is_ok();
+    let verify = estimate.passes <= MOST_PASSES_VERIFIED && estimate.check_result(graph, true, None).is_ok();
     let found = plan.run(graph, verify, None).unwrap();
     let most = match estimate.bound {
         Bound::AtMost => estimate.passes,

@@ -79,7 +79,7 @@ fn check_room(graph: &Graph, sources: &[u32]) -> Result<()> {
     }
     for needed in needs {
         graph.make_room("the state of a kernel", needed.state_bytes)?;
-        needed.check_result(graph, true, false)?;
+        needed.check_result(graph, true, None)?;
     }
     Ok(())
 }

@@ -107,10 +107,16 @@ pub fn open(common: &Common, limits: &Limits, temporary: Option<PathBuf>) -> Res
     Ok(Arc::new(Graph::open(&runtime(limits, temporary)?, &common.image, options)?))
 }
 
+/// Memory of writing the result, if it is written.
+fn output_bytes(graph: &Graph, common: &Common, estimate: &Estimate) -> Result<Option<u64>> {
+    common.output.as_ref().map(|output| graph.output_bytes(output, &estimate.columns)).transpose()
+}
+
 /// Refuses results for which there is too little memory, and files that cannot be written.
 fn check(graph: &Graph, common: &Common, estimate: &Estimate) -> Result<()> {
+    let output_bytes = output_bytes(graph, common, estimate)?;
     if !common.explain {
-        estimate.check_result(graph, common.verify, common.output.is_some())?;
+        estimate.check_result(graph, common.verify, output_bytes)?;
     }
     if let Some(output) = &common.output {
         graph.check_output(output, &estimate.columns)?;
@@ -127,15 +133,16 @@ fn check(graph: &Graph, common: &Common, estimate: &Estimate) -> Result<()> {
 
 /// Says what a run needs.
 fn explain(graph: &Graph, common: &Common, mut needs: Estimate) -> Result<()> {
-    if common.output.is_some() {
-        needs = needs.with_output(graph);
+    let output_bytes = output_bytes(graph, common, &needs)?;
+    if let Some(bytes) = output_bytes {
+        needs = needs.with_output(graph, bytes);
     }
     if common.verify {
         needs = needs.with_verification(graph);
     }
     say(format_args!("memory   {} ({} of state)", limit_text(needs.memory_bytes), bytes_text(needs.state_bytes)))?;
-    if common.output.is_some() {
-        let bytes = bytes_text(graph.output_bytes(&needs.columns));
+    if let Some(bytes) = output_bytes {
+        let bytes = bytes_text(bytes);
         say(format_args!("output   {bytes} of memory for values, ids and encoding"))?;
     }
     if common.verify {

@@ -7,7 +7,6 @@
 use crate::ids::{BATCH_IDS, BATCH_TEXT_BYTES, Id, IdStream, string_ids};
 use crate::output::{Format, Owner, PutBatch, Rows, npy_start};
 use crate::table::{from_arrow, id_array, id_type};
-use crate::text_file::FILE_BYTES;
 use arrow_array::{ArrayRef, Float64Array, RecordBatch};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use outcore_image::{AtomicFile, Image, Result, check_file, require_disk};
@@ -84,8 +83,7 @@ impl DenseShape {
         let (columns, batch) = (self.names.len(), self.batch_rows() as u64);
         let texts = if string_ids(image) { 4 * BATCH_TEXT_BYTES as u64 } else { 0 };
         let batch_bytes = 8 * batch * (3 * columns as u64 + 2) + texts;
-        let encoder_bytes = format.encoder_bytes(self.rows() as u64, columns);
-        Ok(batch_bytes + IdStream::bytes(image) + encoder_bytes + FILE_BYTES)
+        Ok(batch_bytes + IdStream::bytes(image) + format.writer_bytes(self.rows() as u64, columns))
     }
 
     /// Refuses a file that cannot be written, before the results are computed: an unknown ending, a folder in which

@@ -28,4 +28,4 @@ pub use output::{
     push_json_value, push_quoted, push_value, refuse,
 };
 pub use table::{Column, ColumnKind, Table, TableReader, distance_bits, from_arrow, id_array, id_type, signed_count};
-pub use text_file::{Compression, FILE_BYTES, TextFile};
+pub use text_file::{Compression, TextFile};

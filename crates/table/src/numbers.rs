@@ -6,7 +6,6 @@
 
 use crate::output::{Format, Owner, PutBatch, Rows, check_names, npy_start};
 use crate::table::from_arrow;
-use crate::text_file::FILE_BYTES;
 use arrow_array::{
     ArrayRef, BooleanArray, Float32Array, Float64Array, Int8Array, Int16Array, Int32Array, Int64Array, RecordBatch,
     StringArray, UInt8Array, UInt16Array, UInt32Array, UInt64Array,
@@ -80,7 +79,7 @@ impl NumbersShape {
     /// A name whose ending is not that of a format.
     pub fn output_bytes(&self, output: &Path) -> Result<u64> {
         let batch_bytes = 16 * (self.rows.min(BATCH_ROWS as u64) * (self.names.len() as u64 + 1));
-        Ok(batch_bytes + Format::of(output)?.encoder_bytes(self.rows, self.names.len()) + FILE_BYTES)
+        Ok(batch_bytes + Format::of(output)?.writer_bytes(self.rows, self.names.len()))
     }
 }
 

@@ -8,7 +8,7 @@
 
 use crate::ids::{BATCH_IDS, string_ids};
 use crate::table::{ColumnKind, Table, reader_bytes};
-use crate::text_file::{Compression, FILE_BYTES, TextFile};
+use crate::text_file::{Compression, TextFile};
 use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
@@ -81,6 +81,16 @@ impl Format {
         }
     }
 
+    /// Memory for writing a file of this many rows and columns, beside a batch of rows: the encoder, the compressor and
+    /// the buffer.
+    pub(crate) fn writer_bytes(self, rows: u64, columns: usize) -> u64 {
+        let compression = match self {
+            Format::Csv(compression) | Format::JsonLines(compression) => compression,
+            Format::Parquet | Format::Npy | Format::Arrow => Compression::None,
+        };
+        self.encoder_bytes(rows, columns) + compression.file_bytes()
+    }
+
     pub(crate) fn of(output: &Path) -> Result<Self> {
         let name = output.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_ascii_lowercase();
         if name == "-" {
@@ -115,16 +125,19 @@ pub fn check_output(image: &Image, output: &Path, columns: &[ColumnKind]) -> Res
     check_file(image, output)?;
     let least_bytes = format.least_bytes(image.manifest().vertices, columns.len() as u64);
     require_disk(image.runtime().backend(), &output.display().to_string(), least_bytes, least_bytes, folder(output))?;
-    image.make_room("the result and what writes it", output_bytes(image, columns))
+    image.make_room("the result and what writes it", output_bytes(image, output, columns)?)
 }
 
-/// Memory of a result with such columns while it is written: its values, ids where columns name vertices, and encoders.
-pub fn output_bytes(image: &Image, columns: &[ColumnKind]) -> u64 {
-    let values = columns.iter().map(|column| column.bytes()).sum::<u64>().saturating_mul(image.manifest().vertices);
-    values
-        .saturating_add(reader_bytes(image, columns))
-        .saturating_add(encoder_bytes(image.manifest().vertices, columns.len()))
-        .saturating_add(FILE_BYTES)
+/// Memory of a result with such columns while it is written to this file: its values, ids where columns name vertices,
+/// and what its format takes for so many rows.
+///
+/// # Errors
+/// An unknown ending.
+pub fn output_bytes(image: &Image, output: &Path, columns: &[ColumnKind]) -> Result<u64> {
+    let rows = image.manifest().vertices;
+    let values = columns.iter().map(|column| column.bytes()).sum::<u64>().saturating_mul(rows);
+    let writer_bytes = Format::of(output)?.writer_bytes(rows, columns.len() + 1);
+    Ok(values.saturating_add(reader_bytes(image, columns)).saturating_add(writer_bytes))
 }
 
 /// Memory of the encoders for a table of this many rows, and few columns.
@@ -573,6 +586,17 @@ fn push_binary(rows: &mut Vec<u8>, column: &dyn arrow_array::Array, row: usize, 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn memory_of_a_writer_follows_from_format_and_rows() {
+        let writer = |name: &str, rows| Format::of(Path::new(name)).unwrap().writer_bytes(rows, 2);
+        let many = 1 << 20;
+        assert!(writer("a.csv", many) < 2 << 20 && writer("a.npy", many) < 2 << 20);
+        assert_eq!(writer("a.csv", many), writer("a.csv", 1));
+        assert!(writer("a.csv.gz", many) > writer("a.csv", many));
+        assert!(writer("a.parquet", many) > writer("a.csv.gz", many) && writer("a.parquet", 100) < 6 << 20);
+        assert!(writer("a.parquet", many) < 18 << 20);
+    }
 
     #[test]
     fn a_file_that_the_disk_cannot_hold_is_refused() {

@@ -8,8 +8,6 @@ use std::path::Path;
 
 /// Upper bound of the memory of a compressor.
 const COMPRESSOR_BYTES: u64 = 8 << 20;
-/// Upper bound of the memory of a file while it is written.
-pub const FILE_BYTES: u64 = BUFFER_BYTES as u64 + COMPRESSOR_BYTES;
 
 /// The compression of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +21,11 @@ pub enum Compression {
 }
 
 impl Compression {
+    /// Upper bound of the memory of a file while it is written.
+    pub(crate) fn file_bytes(self) -> u64 {
+        BUFFER_BYTES as u64 + if self == Compression::None { 0 } else { COMPRESSOR_BYTES }
+    }
+
     /// The compression of a name's ending, and the name without it.
     pub fn of(name: &str) -> (Self, &str) {
         if let Some(rest) = name.strip_suffix(".gz") {

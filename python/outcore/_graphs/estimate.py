@@ -55,7 +55,8 @@ def estimate(
         k: How many sources, for `multi_source_bfs`, `all_pairs` and `betweenness_centrality`; how many sets of seeds,
             for `personalized_pagerank`; how many vertices, for `scan_statistics`. Instead of what `options` would
             list, at most 2**28 sources of `multi_source_bfs` and 2**20 sets.
-        output: Whether the result is to be written to a file, which takes memory for ids and encoding.
+        output: Whether the result is to be written to a file, which takes memory for ids and encoding: so much as
+            Parquet takes, and less in other formats.
         verify: Whether the result is to be verified. The passes of that are not counted.
         options: Options of the algorithm, by its own names and defaults, such as `max_iter`, `method` and `weight`.
             Those that do not change what it needs are accepted too.

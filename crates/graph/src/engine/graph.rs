@@ -256,10 +256,13 @@ impl Graph {
         outcore_table::check_output(self, output.as_ref(), columns)
     }
 
-    /// The memory that a result of such columns takes while it is written: its values, ids where columns name vertices,
-    /// and encoders.
-    pub fn output_bytes(&self, columns: &[ColumnKind]) -> u64 {
-        outcore_table::output_bytes(self, columns)
+    /// The memory that a result of such columns takes while it is written to this file: its values, ids where columns
+    /// name vertices, and what its format takes for so many rows.
+    ///
+    /// # Errors
+    /// An ending that is not that of a format.
+    pub fn output_bytes(&self, output: &Path, columns: &[ColumnKind]) -> Result<u64> {
+        outcore_table::output_bytes(self, output, columns)
     }
 
     /// The vertex of an id that is written as text. A pass over the id column, unless ids are a range.
