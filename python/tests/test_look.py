@@ -2,6 +2,7 @@
 
 import csv
 import os
+import pty
 import shutil
 import subprocess
 
@@ -10,6 +11,7 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 import pytest
+from test_cli import outcore
 
 import outcore as oc
 
@@ -305,3 +307,30 @@ def test_an_algorithm_without_run_is_shown_the_command():
     for name in ("pagerank", "components", "eigsh", "kmeans", "weakly-connected-components"):
         assert f"outcore run {name}" in shell(name, "x.oc", code=2)
     assert "outcore run" not in shell("pagrank", "x.oc", code=2)
+
+
+def test_a_terminal_does_not_obey_ids(tmp_path):
+    oc.import_graph([("a\x1b[31m", "b\rc"), ("d", "e")], tmp_path / "g.oc")
+    for look in (["head"], ["neighbors", "a\x1b[31m"], ["degrees", "a\x1b[31m"]):
+        command = [OUTCORE, look[0], tmp_path / "g.oc", *look[1:]]
+        ours, theirs = pty.openpty()
+        assert subprocess.run(command, stdout=theirs).returncode == 0
+        os.close(theirs)
+        shown = os.read(ours, 1 << 16)
+        os.close(ours)
+        assert b"\x1b" not in shown and b"31m" in shown
+        # Programs get the bytes as they are.
+        assert b"a\x1b[31m" in subprocess.run(command, capture_output=True).stdout
+
+
+def test_negative_numbers_are_refused_by_what_is_expected(tmp_path):
+    oc.generate("path", scale=3, output=tmp_path / "g.oc")
+    for arguments, words in [
+        (["head", "-n", "-1"], "expected a whole number from 0"),
+        (["run", "components", "--top", "-1"], "expected a whole number from 0"),
+        (["head", "--memory", "-1"], "invalid value '-1' for '--memory <SIZE>'"),
+    ]:
+        command, *options = arguments
+        cut = [command, options.pop(0)] if command == "run" else [command]
+        done = outcore(*cut, tmp_path / "g.oc", *options, check=False)
+        assert done.returncode == 2 and words in done.stderr and "tip" not in done.stderr, done.stderr

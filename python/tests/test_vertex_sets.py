@@ -1,4 +1,4 @@
-"""Sets of vertices: functions that take one read rows of results, frames, arrays and generators alike."""
+"""Sets of vertices: every function that takes one reads rows of results, frames, arrays and generators alike."""
 
 import networkx as nx
 import numpy as np
@@ -6,6 +6,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from test_cli import outcore
 
 import outcore as oc
 
@@ -80,3 +81,34 @@ def test_errors_of_generators_are_the_callers(graph, use, kind):
     with pytest.raises(kind) as raised:
         USES[use](graph, ids())
     assert raised.value is mine and mine.__cause__ is None
+
+
+def test_files_of_ids_are_lists_of_vertices_in_the_shell(tmp_path):
+    image, ids, none = tmp_path / "g.oc", tmp_path / "ids.txt", tmp_path / "none.txt"
+    oc.generate("path", scale=16, output=image)
+    ids.write_text("".join(f"{number}\r\n" for number in range(60_000)) + "\n")
+    none.write_text("")
+    found = outcore("run", "node-boundary", image, "--vertices", f"@{ids}", "--vertices", "7", "--verify")
+    assert "60000" in found.stdout
+    outcore("run", "node-boundary", image, "--vertices", f"@{none}", "--output", tmp_path / "b.csv")
+    assert all(row.endswith(",") for row in (tmp_path / "b.csv").read_text().splitlines()[1:])
+    few = tmp_path / "few.txt"
+    few.write_text("5\n6\n")
+    for command, option in (("multi-source-bfs", "--sources"), ("all-pairs", "--sources"), ("betweenness", "--sources"),
+                            ("personalized-pagerank", "--personalization")):
+        typed = outcore("run", command, image, option, "5,6", "--output", tmp_path / "a.csv")
+        read = outcore("run", command, image, option, f"@{few}", "--output", tmp_path / "b.csv")
+        assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "b.csv").read_bytes(), (typed, read)
+    away = outcore("run", "node-boundary", image, "--vertices", "@away", check=False)
+    assert away.returncode == 1 and "'\"@away\"'" in away.stderr
+    outcore("import", image, tmp_path / "part.oc", "--vertices", few)
+    assert len(oc.Graph(tmp_path / "part.oc")) == 2
+    few.write_bytes(b"5\n\xff\n")
+    bad = outcore("run", "node-boundary", image, "--vertices", f"@{few}", check=False)
+    assert bad.returncode == 1 and "few.txt:2: expected an id in UTF-8" in bad.stderr
+
+
+def test_ids_that_begin_with_the_sign_of_files_stand_in_quotes(tmp_path):
+    oc.import_graph([("@a", "b"), ("b", "c")], tmp_path / "g.oc")
+    outcore("run", "node-boundary", tmp_path / "g.oc", "--vertices", '"@a"', "--output", tmp_path / "b.csv")
+    assert "b,1" in (tmp_path / "b.csv").read_text()

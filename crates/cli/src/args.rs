@@ -1,6 +1,6 @@
 //! The command line: what can be typed, and what it means.
 
-use crate::common::{Limits, names};
+use crate::common::{Limits, count, names};
 use crate::options::RunArgs;
 use crate::shell::{CompletionsArgs, ManArgs};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
@@ -162,7 +162,8 @@ pub struct ImportArgs {
     #[arg(long)]
     pub allow_empty: bool,
     /// Fail, and leave an image that is there as it is, if the input has fewer edges
-    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = 0, hide_default_value = true)]
+    #[arg(value_parser = count)]
     pub require_edges: u64,
     /// Write what the import did as one JSON object, as Python's `import_graph` returns it; `-` is the standard output
     #[arg(long, value_name = "FILE", conflicts_with = "explain")]
@@ -248,7 +249,8 @@ pub struct HeadArgs {
     /// The image
     pub image: PathBuf,
     /// How many edges
-    #[arg(long, short = 'n', value_name = "N", default_value_t = 10)]
+    #[arg(long, short = 'n', value_name = "N", allow_negative_numbers = true)]
+    #[arg(default_value_t = 10, value_parser = count)]
     pub edges: u64,
     #[command(flatten)]
     pub limits: Limits,

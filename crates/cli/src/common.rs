@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 #[derive(Args, Clone)]
 pub struct Limits {
     /// The limit for all memory of the process, such as 512MiB; half of what is free if not given
-    #[arg(long, value_name = "SIZE", value_parser = outcore::io::parse_bytes)]
+    #[arg(long, value_name = "SIZE", allow_negative_numbers = true, value_parser = outcore::io::parse_bytes)]
     pub memory: Option<u64>,
     /// The number of workers, from 1 to 1024; one per processor if not given
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u16).range(1..=MOST_THREADS as i64))]
@@ -91,7 +91,7 @@ pub struct Common {
     #[arg(long)]
     pub explain: bool,
     /// The most memory for the page cache; all that is left if not given
-    #[arg(long, value_name = "SIZE", value_parser = outcore::io::parse_bytes)]
+    #[arg(long, value_name = "SIZE", allow_negative_numbers = true, value_parser = outcore::io::parse_bytes)]
     pub cache: Option<u64>,
     /// The report
     #[arg(skip)]
@@ -129,6 +129,12 @@ pub struct OfArray {
     pub explain: bool,
     #[command(flatten)]
     pub limits: Limits,
+}
+
+/// A whole number of things. Arguments that take it, or a size, allow negative numbers: the parser says what is wrong
+/// with those, not the advice to write `--` before them.
+pub fn count(text: &str) -> std::result::Result<u64, String> {
+    text.parse().map_err(|_| "expected a whole number from 0 to 2^64-1".to_owned())
 }
 
 /// Takes names, each with what it means.

@@ -3,6 +3,7 @@
 use crate::answer::{Answer, check_different, say, write_json};
 use crate::args::{ExportArgs, GenerateArgs, ImportArgs, Purpose};
 use crate::common::Limits;
+use crate::id_lists::read_ids;
 use crate::progress::{runtime, runtime_or};
 use outcore::array::{self, ArrayImportOptions, ArrayImportReport, NumberOptions};
 use outcore::format::{IdColumn, Manifest};
@@ -13,7 +14,6 @@ use outcore::import::{
 };
 use outcore::io::{bytes_text, escaped, limit_text};
 use outcore::{Choice, Error, Graph, GraphOptions, Result, Runtime};
-use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
 /// Largest number of columns of an array that a report lists.
@@ -72,7 +72,10 @@ pub fn import(args: &ImportArgs) -> Result<()> {
         allow_empty: args.allow_empty,
         require_edges: args.require_edges,
     };
-    announce(&runtime, source.facts(), &options, args)?;
+    // An image that is in the way is named without a word of what the import would take.
+    if args.explain || args.replace || runtime.backend().named_itself(image).is_none() {
+        announce(&runtime, source.facts(), &options, args)?;
+    }
     if args.explain {
         return Ok(());
     }
@@ -135,10 +138,8 @@ fn sides(args: &ImportArgs) -> Result<Option<[String; 2]>> {
 fn part(graph: &Graph, args: &ImportArgs) -> Result<Part> {
     let mut part = Part::default();
     if let Some(file) = &args.vertices {
-        let input = graph.runtime().backend().input(file)?;
-        let ids: std::io::Result<Vec<String>> = BufReader::new(input).lines().collect();
-        let ids = ids.map_err(|error| outcore::io::Error::file(file, "read", error))?;
-        part = Part::of_vertices(graph, &ids)?;
+        let mut memory = Vec::new();
+        part = Part::of_vertices(graph, &read_ids(graph.runtime(), file, &mut memory)?)?;
     }
     part.reversed = args.reverse;
     Ok(part)

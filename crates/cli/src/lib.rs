@@ -20,6 +20,7 @@ mod convert;
 mod gap;
 mod graph500;
 mod graphalytics;
+mod id_lists;
 mod image;
 mod learn;
 mod look;

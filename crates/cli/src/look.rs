@@ -5,9 +5,9 @@ use crate::args::{DegreesArgs, HeadArgs, NeighborsArgs};
 use crate::common::Limits;
 use crate::progress::runtime;
 use outcore::arrow::array::RecordBatch;
-use outcore::io::Array;
+use outcore::io::{Array, escaped};
 use outcore::{Direction, Edges, EdgesFrom, Graph, GraphOptions, Id, Result, Weight, push_quoted, push_value};
-use std::io::{BufWriter, Write};
+use std::io::{BufWriter, IsTerminal, Write};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -15,10 +15,14 @@ fn open(image: &Path, limits: &Limits) -> Result<Graph> {
     Graph::open(&runtime(limits, None)?, image, GraphOptions::default())
 }
 
-/// Writes a line of CSV.
+/// Writes a line of CSV. A terminal would obey the control characters of ids and names: they are escaped there.
 fn put(out: &mut impl Write, cells: impl IntoIterator<Item = String>) -> Result<()> {
-    let cells: Vec<String> = cells.into_iter().collect();
-    writeln!(out, "{}", cells.join(",")).map_err(output_error)
+    let line = cells.into_iter().collect::<Vec<String>>().join(",");
+    match std::io::stdout().is_terminal() {
+        true => writeln!(out, "{}", escaped(line)),
+        false => writeln!(out, "{line}"),
+    }
+    .map_err(output_error)
 }
 
 /// A cell with the bytes that `push` appends.

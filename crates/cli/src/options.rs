@@ -1,6 +1,7 @@
 //! `outcore run NAME`: a command for every algorithm, with its options, made of the declarations.
 
-use crate::common::Common;
+use crate::common::{Common, count};
+use crate::id_lists::IdList;
 use crate::learn::{self, LearnArgs};
 use crate::solve::{self, SolverArgs};
 use clap::builder::{
@@ -35,6 +36,8 @@ pub enum RunArgs {
 pub struct AlgorithmArgs {
     pub algorithm: &'static Algorithm,
     pub given: Vec<(&'static str, Value)>,
+    /// The options that are lists of ids, which stand in files perhaps.
+    pub lists: Vec<(&'static Parameter, Vec<IdList>)>,
     /// Ranks that have not converged are taken.
     pub allow_unconverged: bool,
     /// Number of the first rows that are shown.
@@ -67,10 +70,12 @@ impl FromArgMatches for RunArgs {
         }
         let algorithm = Algorithm::named(name).ok_or_else(missing)?;
         let given = values_of(algorithm.options, matches);
+        let lists = lists_of(algorithm.options, matches);
         let allow_unconverged = allows_unconverged(algorithm, matches);
         let common = Common::from_arg_matches(matches)?;
-        let top = if has_own_top(algorithm) { SHOWN } else { *matches.get_one(TOP).unwrap_or(&SHOWN) };
-        Ok(RunArgs::Algorithm(Box::new(AlgorithmArgs { algorithm, given, allow_unconverged, top, common })))
+        let top =
+            if has_own_top(algorithm) { SHOWN } else { matches.get_one(TOP).map_or(SHOWN, |&top: &u64| top as usize) };
+        Ok(RunArgs::Algorithm(Box::new(AlgorithmArgs { algorithm, given, lists, allow_unconverged, top, common })))
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
@@ -116,7 +121,7 @@ fn with_options(mut command: Command) -> Command {
     let accepted = "ranks that have not converged within so many iterations";
     command = command.args(allow_unconverged(algorithm, accepted));
     if !has_own_top(algorithm) {
-        let top = Arg::new(TOP).long(TOP).value_name("N").value_parser(clap::value_parser!(usize));
+        let top = Arg::new(TOP).long(TOP).value_name("N").allow_negative_numbers(true).value_parser(count);
         command = command.arg(top.default_value(SHOWN.to_string()).help("How many of the first rows are shown"));
     }
     // The shared options would set the description.
@@ -147,11 +152,16 @@ pub fn arg_of(option: &'static Parameter) -> Arg {
         Kind::Vertices | Kind::Seeds => {
             help += match option.kind {
                 Kind::Seeds => {
-                    "; a set has commas between its ids, \'\"a,b\",c\' are the ids a,b and c; give it again for further sets"
+                    "; a set has commas between its ids, \'\"a,b\",c\' are the ids a,b and c, or is a file of ids, \
+                     @FILE, one a line; give it again for further sets"
                 }
-                _ => ": with commas between them, or given again; \'\"a,b\",c\' are the ids a,b and c",
+                _ => {
+                    ": with commas between them, or given again; \'\"a,b\",c\' are the ids a,b and c; @FILE is a file \
+                     of ids, one a line"
+                }
             };
-            arg.value_name("ID,ID,...").allow_hyphen_values(true).value_parser(parsed).action(ArgAction::Append)
+            let parsed = ValueParser::from(move |text: &str| IdList::parse(option, text));
+            arg.value_name("ID,ID,...|@FILE").allow_hyphen_values(true).value_parser(parsed).action(ArgAction::Append)
         }
     };
     if let Some(needed) = option.needs {
@@ -169,7 +179,14 @@ pub fn arg_of(option: &'static Parameter) -> Arg {
 }
 
 pub fn values_of(options: &'static [Parameter], matches: &ArgMatches) -> Vec<(&'static str, Value)> {
-    options.iter().filter_map(|option| Some((option.name, value_of(option, matches)?))).collect()
+    let single = options.iter().filter(|option| !IdList::is_for(option));
+    single.filter_map(|option| Some((option.name, value_of(option, matches)?))).collect()
+}
+
+/// The options that are lists of ids, if they were given.
+fn lists_of(options: &'static [Parameter], matches: &ArgMatches) -> Vec<(&'static Parameter, Vec<IdList>)> {
+    let lists = options.iter().filter(|option| IdList::is_for(option));
+    lists.filter_map(|option| Some((option, matches.get_many(option.name)?.cloned().collect()))).collect()
 }
 
 /// An option as it was given; nothing if it was not.
@@ -185,9 +202,5 @@ fn value_of(option: &Parameter, matches: &ArgMatches) -> Option<Value> {
     if option.default == DefaultValue::Flag(false) {
         return Some(Value::Flag(true));
     }
-    matches.get_many::<Value>(option.name)?.cloned().reduce(|before, value| match (before, value) {
-        (Value::Vertices(before), Value::Vertices(more)) => Value::Vertices([before, more].concat()),
-        (Value::Seeds(before), Value::Seeds(more)) => Value::Seeds([before, more].concat()),
-        (_, value) => value,
-    })
+    matches.get_one::<Value>(option.name).cloned()
 }

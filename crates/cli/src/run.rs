@@ -2,12 +2,13 @@
 
 use crate::answer::{SUCCESS, check_different, say};
 use crate::common::{Common, Limits, report};
+use crate::id_lists::joined;
 use crate::learn::learn;
 use crate::options::{AlgorithmArgs, RunArgs, in_shell};
 use crate::progress::runtime;
 use crate::report::{About, Page, account, graph_facts, not_converged};
 use crate::solve::solve;
-use outcore::io::{bytes_text, limit_text};
+use outcore::io::{Reservation, bytes_text, limit_text};
 use outcore::report::{Given, Planned, Summary};
 use outcore::{
     Column, Error, Estimate, Graph, GraphOptions, GraphValues, Result, Say, Stats, Table, Unconverged, Values,
@@ -31,15 +32,25 @@ pub fn run(args: &RunArgs) -> Result<u8> {
 /// A run that nothing refused, and what it needs.
 struct Prepared {
     graph: Arc<Graph>,
+    options: Vec<Given>,
     plan: Box<dyn outcore::Plan>,
     estimate: Estimate,
+    /// Memory of the ids that were read from files.
+    _ids: Vec<Reservation>,
 }
 
 /// Refuses what can be refused before the run.
 fn plan_algorithm(args: &AlgorithmArgs, limits: &Limits) -> Result<Prepared> {
-    let AlgorithmArgs { algorithm, given, common, .. } = args;
+    let AlgorithmArgs { algorithm, given, lists, common, .. } = args;
     let graph = open(common, limits, None)?;
-    let values = Values::new(*algorithm, given.clone())?;
+    let (mut given, mut ids) = (given.clone(), Vec::new());
+    for (option, parts) in lists {
+        let (value, memory) = joined(graph.runtime(), option, parts)?;
+        given.push((option.name, value));
+        ids.extend(memory);
+    }
+    let options = Given::all(algorithm.options, &given);
+    let values = Values::new(*algorithm, given)?;
     let graph = values.weighing(graph)?;
     let plan = algorithm.plan(&graph, values)?;
     let report = algorithm.report_needs.filter(|_| !common.limits.quiet);
@@ -56,18 +67,17 @@ fn plan_algorithm(args: &AlgorithmArgs, limits: &Limits) -> Result<Prepared> {
     if let Some((purpose, _)) = report.filter(|_| !common.explain) {
         graph.make_room(purpose, estimate.state_bytes)?;
     }
-    Ok(Prepared { graph, plan, estimate })
+    Ok(Prepared { graph, options, plan, estimate, _ids: ids })
 }
 
 fn run_algorithm(args: &AlgorithmArgs) -> Result<u8> {
-    let AlgorithmArgs { algorithm, given, allow_unconverged, top, common } = args;
-    let Prepared { graph, plan, estimate } = plan_algorithm(args, &common.limits)?;
+    let AlgorithmArgs { algorithm, allow_unconverged, top, common, .. } = args;
+    let Prepared { graph, options, plan, estimate, _ids } = plan_algorithm(args, &common.limits)?;
     if common.explain {
         explain(&graph, common, estimate)?;
         return Ok(SUCCESS);
     }
     let shows_report = !common.limits.quiet;
-    let options = Given::all(algorithm.options, given);
     let page = Page::begin(common, graph.runtime(), || {
         let (facts, plan) = (graph_facts(&graph), Planned::from(&estimate));
         About { name: algorithm.name, options, facts, plan }

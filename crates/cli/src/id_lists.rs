@@ -1,0 +1,109 @@
+//! Lists of ids: as they are typed, or in files with an id a line.
+//!
+//! *Cost.* The ids of a file are reserved from the budget while it is read.
+
+use outcore::io::Reservation;
+use outcore::{Error, Kind, Parameter, Result, Runtime, Value};
+use std::io::{BufRead, BufReader, ErrorKind, Read};
+use std::path::{Path, PathBuf};
+
+/// The sign before the name of a file of ids.
+const OF_FILE: char = '@';
+const PURPOSE: &str = "the ids of vertices";
+/// Memory of an id beside its text: the string, its place in a list that grows, and the allocator's.
+const ID_BYTES: u64 = 96;
+/// Memory that is reserved at once.
+const STEP_BYTES: u64 = 64 << 10;
+const MOST_ID_BYTES: u64 = 1 << 20;
+
+/// A part of a list of ids on the command line.
+#[derive(Clone)]
+pub enum IdList {
+    Typed(Value),
+    File(PathBuf),
+}
+
+impl IdList {
+    /// Whether an option takes lists of ids.
+    pub fn is_for(option: &Parameter) -> bool {
+        matches!(option.kind, Kind::Vertices | Kind::Seeds)
+    }
+
+    pub fn parse(option: &Parameter, text: &str) -> std::result::Result<Self, String> {
+        match text.strip_prefix(OF_FILE).filter(|file| !file.is_empty()) {
+            Some(file) => Ok(IdList::File(file.into())),
+            None => option.parse(text).map(IdList::Typed),
+        }
+    }
+
+    fn value(&self, runtime: &Runtime, option: &Parameter, memory: &mut Vec<Reservation>) -> Result<Value> {
+        let file = match self {
+            IdList::Typed(value) => return Ok(value.clone()),
+            IdList::File(file) => file,
+        };
+        let ids = read_ids(runtime, file, memory).map_err(|error| not_there(error, option, file))?;
+        Ok(match option.kind {
+            Kind::Seeds => Value::Seeds(vec![ids.into_iter().map(|id| (id, 1.0)).collect()]),
+            _ => Value::Vertices(ids),
+        })
+    }
+}
+
+/// The value of an option that was given in these parts, and the memory of the ids that files have.
+pub fn joined(runtime: &Runtime, option: &Parameter, parts: &[IdList]) -> Result<(Value, Vec<Reservation>)> {
+    let (mut ids, mut sets, mut memory) = (Vec::new(), Vec::new(), Vec::new());
+    for part in parts {
+        match part.value(runtime, option, &mut memory)? {
+            Value::Seeds(more) => sets.extend(more),
+            Value::Vertices(more) => ids.extend(more),
+            other => return Ok((other, memory)),
+        }
+    }
+    Ok((if matches!(option.kind, Kind::Seeds) { Value::Seeds(sets) } else { Value::Vertices(ids) }, memory))
+}
+
+/// The ids in a file, one a line; blank lines are none.
+pub fn read_ids(runtime: &Runtime, file: &Path, memory: &mut Vec<Reservation>) -> Result<Vec<String>> {
+    let mut reader = BufReader::new(runtime.backend().input(file)?);
+    let (mut ids, mut line, mut free_bytes) = (Vec::new(), Vec::new(), 0);
+    for number in 1.. {
+        line.clear();
+        let read = (&mut reader).take(MOST_ID_BYTES + 2).read_until(b'\n', &mut line);
+        if read.map_err(|error| outcore::io::Error::file(file, "read", error))? == 0 {
+            break;
+        }
+        let id = line.strip_suffix(b"\n").unwrap_or(&line);
+        let id = id.strip_suffix(b"\r").unwrap_or(id);
+        let bad = |found: &str| Err(Error::input(file, Some(number), "an id in UTF-8, up to 1 MiB long", found));
+        if id.len() as u64 > MOST_ID_BYTES {
+            return bad("a longer line");
+        }
+        let Ok(id) = std::str::from_utf8(id) else { return bad("other bytes") };
+        if id.is_empty() {
+            continue;
+        }
+        let id_bytes = ID_BYTES + id.len() as u64;
+        if free_bytes < id_bytes {
+            let step_bytes = STEP_BYTES.max(id_bytes);
+            memory.push(runtime.budget().reserve(PURPOSE, step_bytes)?);
+            free_bytes += step_bytes;
+        }
+        free_bytes -= id_bytes;
+        ids.push(id.to_owned());
+    }
+    Ok(ids)
+}
+
+/// Says how an id that begins with the sign of files is typed, if there is no such file.
+fn not_there(error: Error, option: &Parameter, file: &Path) -> Error {
+    match error {
+        Error::Io(outcore::io::Error::File { source, .. }) if source.kind() == ErrorKind::NotFound => {
+            let (name, file) = (option.name.replace('_', "-"), file.display());
+            Error::Usage(format!(
+                "--{name} {OF_FILE}{file}: expected a file of ids, found none of that name; an id that begins with \
+                 {OF_FILE} stands in quotes: '\"{OF_FILE}{file}\"'"
+            ))
+        }
+        other => other,
+    }
+}
