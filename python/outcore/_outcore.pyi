@@ -41,6 +41,7 @@ __all__ = [
     "import_array",
     "import_files",
     "import_part",
+    "import_several",
     "import_tables",
     "joint_log_likelihood",
     "kmeans",
@@ -186,6 +187,12 @@ class Graph:
         image: str | os.PathLike[str] | None = None,
         **options: Any,
     ) -> Graph: ...
+    def without(
+        self,
+        vertices: Iterable[SupportsIndex | str] | Table,
+        image: str | os.PathLike[str] | None = None,
+        **options: Any,
+    ) -> Graph: ...
     def filter(
         self,
         condition: str | tuple[str, str, Any] | list[str | tuple[str, str, Any]],
@@ -323,10 +330,17 @@ def import_tables(
     vertices: tuple[Any, int | None],
     options: dict[str, Any],
 ) -> dict[str, Any]: ...
+def import_several(
+    inputs: list[tuple[Any, str]],
+    image: str | os.PathLike[str] | None,
+    vertices: tuple[Any, int | None],
+    options: dict[str, Any],
+) -> dict[str, Any]: ...
 def import_part(
     graph: Graph,
     vertices: list[int | str] | np.ndarray | Table | None,
     reversed: bool,
+    excluded: bool,
     image: str | os.PathLike[str] | None,
     options: dict[str, Any],
 ) -> dict[str, Any]: ...

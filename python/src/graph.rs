@@ -456,6 +456,33 @@ impl PyGraph {
         part(slf, (Some(vertices), false, None), image, options)
     }
 
+    /// All vertices but some, and the edges between them, as a graph: in memory, or as the image of that name.
+    ///
+    /// Args:
+    ///     vertices: The ids that go, or the rows of a result that are theirs.
+    ///     image: The path of the new image; if not given, it is made in memory.
+    ///     options: Those of `subgraph`.
+    ///
+    /// Cost: as of `subgraph`.
+    ///
+    /// Raises:
+    ///     NoVertexError: An id that no vertex has.
+    ///     MemoryLimitError: Too little memory.
+    ///
+    /// >>> rest = g.without(["home"])
+    /// >>> sorted(rest), sorted(rest.edges)
+    /// (['about', 'lone', 'news'], [('about', 'about')])
+    #[pyo3(signature = (vertices, image=None, **options))]
+    fn without<'py>(
+        slf: &Bound<'py, Self>,
+        vertices: &Bound<'py, PyAny>,
+        image: Option<&Bound<'py, PyAny>>,
+        options: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let importing = slf.py().import("outcore._graphs.importing")?;
+        importing.call_method1("part", (slf, vertices, false, None::<bool>, image, options, None::<u8>, true))
+    }
+
     /// The edges that meet a condition, with all vertices, as a graph: in memory, or as the image of that name.
     ///
     /// Args:

@@ -11,7 +11,8 @@ use crate::runtime::{Limits, run_watched, settings};
 use numpy::{PyArray1, PyArrayMethods};
 use outcore::arrow::array::RecordBatchReader;
 use outcore::import::{
-    self, Attributes, Condition, Duplicates, Facts, ImportOptions, ImportSummary, InputOptions, Literal, Part, Source,
+    self, Attributes, Condition, Duplicates, Facts, ImportOptions, ImportSummary, Input, InputOptions, Literal, Part,
+    Source,
 };
 use outcore::io;
 use outcore::{Choice, Graph, Result, Runtime, Table};
@@ -108,6 +109,38 @@ pub fn import_tables<'py>(
     job.with_vertices(vertices, raised)?.run(py, |_, input| import::from_batches(edges, name, input))
 }
 
+/// See `outcore.import_graph`: from several inputs: paths of files or images, open graphs, and tables with their names.
+#[pyfunction]
+pub fn import_several<'py>(
+    py: Python<'py>,
+    inputs: Vec<(Bound<'py, PyAny>, String)>,
+    image: Option<PathBuf>,
+    vertices: Vertices<'py>,
+    options: &Bound<'py, PyDict>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let raised = Raised::default();
+    let (mut opened, mut base, mut paths) = (Vec::new(), None, Vec::new());
+    for (given, name) in inputs {
+        opened.push(if let Ok(graph) = given.cast::<PyGraph>() {
+            let graph = graph.get().open(py)?;
+            base.get_or_insert_with(|| Arc::clone(graph.runtime()));
+            Input::Graph(graph)
+        } else if let Ok(path) = given.extract::<PathBuf>() {
+            paths.push(path.clone());
+            Input::Paths(vec![path])
+        } else {
+            Input::Rows(reader(&given, &raised)?, name)
+        });
+    }
+    let runtime = |limits: Limits, input: &InputOptions| match &base {
+        Some(base) => limits.runtime_beside(py, base),
+        None => advised(py, &paths)(limits, input),
+    };
+    let job = Job::new(py, image, settings(options)?, runtime)?;
+    job.with_vertices(vertices, raised)?
+        .run(py, |runtime, input| import::open_several(runtime, opened, input, |_| Ok(Part::default())))
+}
+
 /// See `outcore.Graph.subgraph` and its like: a graph, or a part of it, as an image or into memory.
 #[pyfunction]
 pub fn import_part<'py>(
@@ -115,6 +148,7 @@ pub fn import_part<'py>(
     graph: &PyGraph,
     vertices: Option<Bound<'py, PyAny>>,
     reversed: bool,
+    excluded: bool,
     image: Option<PathBuf>,
     options: &Bound<'py, PyDict>,
 ) -> PyResult<Bound<'py, PyAny>> {
@@ -129,6 +163,10 @@ pub fn import_part<'py>(
             Some(Chosen::Numbers(numbers)) => Part::of_numbers(&graph, numbers.iter().copied())?,
             Some(Chosen::Rows(table)) => Part::of_numbers(&graph, table.vertices())?,
         };
+        if let Some(given) = part.vertices.take_if(|_| excluded) {
+            let others = (0..graph.vertices() as u32).filter(|&vertex| !given.contains(vertex));
+            part = Part::of_numbers(&graph, others)?;
+        }
         part.reversed = reversed;
         import::of_graph(graph, input, part)
     })

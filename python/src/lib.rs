@@ -63,7 +63,7 @@ mod _outcore {
     #[pymodule_export]
     use super::graph::PyGraph;
     #[pymodule_export]
-    use super::import::{import_files, import_part, import_tables};
+    use super::import::{import_files, import_part, import_several, import_tables};
     #[pymodule_export]
     use super::learn::{
         gaussian_mixture, gaussian_nb, joint_log_likelihood, kmeans, linear_regression, logistic_regression,

@@ -6,6 +6,7 @@ import subprocess
 
 import networkx as nx
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 
@@ -185,3 +186,79 @@ def test_the_shell_filters_and_reverses(tmp_path):
     (tmp_path / "some.txt").write_text("a\nz\n")
     assert "z" in run("import", "all.oc", "x.oc", "--vertices", "some.txt", code=1)
     assert "image" in run("import", "all.oc", "x.oc", "--explain")
+
+
+RATINGS = "userId,movieId,rating,timestamp\n1,1,4.5,7\n1,2,3,8\n2,1,5,9\n"
+TODAY = "userId,movieId,rating,timestamp\n2,2,1.5,10\n3,1,2,11\n"
+NAMED = {"source": "userId", "target": "movieId", "weight": "rating"}
+
+
+@pytest.mark.parametrize("sides", [None, ("user:", "movie:")])
+@pytest.mark.parametrize("kind", ["shell", "paths", "frame", "graph"])
+def test_files_of_today_are_added_to_the_image_of_yesterday(tmp_path, kind, sides):
+    (tmp_path / "y.csv").write_text(RATINGS)
+    (tmp_path / "t.csv").write_text(TODAY)
+    (tmp_path / "all.csv").write_text(RATINGS + TODAY.split("\n", 1)[1])
+    options = NAMED | {"bipartite": sides or False, "attributes": ["timestamp"]}
+    oc.import_graph(tmp_path / "y.csv", tmp_path / "y.oc", **options)
+    oc.import_graph(tmp_path / "all.csv", tmp_path / "all.oc", **options)
+    if kind == "shell":
+        given = [f"--{name}={value}" for name, value in NAMED.items()] + ["--attributes", "timestamp"]
+        given += [f"--bipartite={','.join(sides)}"] if sides else []
+        subprocess.run([OUTCORE, "import", "y.oc", "t.csv", "n.oc", *given], check=True, cwd=tmp_path)
+    else:
+        image, today = tmp_path / "y.oc", tmp_path / "t.csv"
+        image = oc.Graph(image) if kind == "graph" else image
+        today = pd.read_csv(today) if kind in ("frame", "graph") else today
+        oc.import_graph([image, today], tmp_path / "n.oc", **options)
+    expected, found = oc.Graph(tmp_path / "all.oc"), oc.Graph(tmp_path / "n.oc")
+    assert found.info()["weights"] == "rating" and found.is_directed() == expected.is_directed()
+    assert sorted(found.edges(data=True), key=str) == sorted(expected.edges(data=True), key=str)
+    assert dict(found.nodes(data=True)) == dict(expected.nodes(data=True))
+
+
+def test_options_for_columns_are_refused_where_there_are_images_only(tmp_path):
+    oc.import_graph([(1, 2)], tmp_path / "a.oc")
+    for options in ({"source": "a"}, {"header": True}, {"bipartite": True}):
+        with pytest.raises(oc.UsageError, match=f"has its own columns; leave {next(iter(options))}= out"):
+            oc.import_graph([tmp_path / "a.oc", tmp_path / "a.oc"], tmp_path / "n.oc", **options)
+
+
+def test_images_without_sides_and_other_parts_are_named(tmp_path):
+    frame = pd.DataFrame({"source": [1], "target": [2]})
+    oc.import_graph([(1, 2)], tmp_path / "a.oc")
+    with pytest.raises(oc.InputError, match="two sides, whose ids begin with `left:` and `right:`, found integers"):
+        oc.load_graph([tmp_path / "a.oc", frame], bipartite=True)
+    oc.import_graph([("x", "y")], tmp_path / "b.oc", directed=False)
+    with pytest.raises(oc.OutcoreError, match="begin with `left:` or `right:`, found `x`"):
+        oc.load_graph([tmp_path / "b.oc", frame], bipartite=True)
+    with pytest.raises(TypeError, match="found list at index 1; give edges as a frame"):
+        oc.load_graph([tmp_path / "a.oc", [(1, 2)]])
+    graph = oc.load_graph([tmp_path / "a.oc", frame, pd.DataFrame({"source": [5], "target": [6]})])
+    assert sorted(graph.edges) == [(1, 2), (5, 6)]
+
+
+@pytest.mark.parametrize("directed", [True, False])
+@pytest.mark.parametrize("strings", [True, False])
+def test_vertices_are_removed(tmp_path, directed, strings):
+    plain = random_graph(4, directed, strings=strings)
+    gone = sorted(plain)[::4]
+    expected = plain.copy()
+    expected.remove_nodes_from(gone)
+    oc.import_graph(plain, tmp_path / "g.oc")
+    with oc.Graph(tmp_path / "g.oc") as g:
+        ranks = oc.pagerank(g)
+        for given in (gone, np.array(gone), ranks[np.isin(ranks["vertex"], gone)]):
+            rest = g.without(given)
+            assert edges_of(rest) == edges_of(expected) and sorted(rest) == sorted(expected)
+        assert len(g.without([], tmp_path / "all.oc")) == len(plain)
+        with pytest.raises(oc.UsageError):
+            g.without(["none"])
+    (tmp_path / "gone.txt").write_text("".join(f"{vertex}\n" for vertex in gone))
+    options = ["--exclude", "gone.txt"]
+    subprocess.run([OUTCORE, "import", "g.oc", "rest.oc", *options], check=True, cwd=tmp_path)
+    with oc.Graph(tmp_path / "rest.oc") as rest:
+        assert edges_of(rest) == edges_of(expected) and sorted(rest) == sorted(expected)
+    (tmp_path / "e.csv").write_text("source,target\n1,2\n")
+    refused = subprocess.run([OUTCORE, "import", "e.csv", "x.oc", *options], capture_output=True, text=True, cwd=tmp_path)
+    assert refused.returncode == 1 and "--exclude: expected an image as input, found files" in refused.stderr

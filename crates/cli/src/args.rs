@@ -149,6 +149,9 @@ pub struct ImportArgs {
     /// A file of ids, one a line: of an image as input only these vertices and the edges between them
     #[arg(long, value_name = "FILE")]
     pub vertices: Option<PathBuf>,
+    /// A file of ids, one a line: of an image as input all vertices but these, and the edges between them
+    #[arg(long, value_name = "FILE", conflicts_with = "vertices")]
+    pub exclude: Option<PathBuf>,
     /// Reverses the edges of an image as input
     #[arg(long)]
     pub reverse: bool,

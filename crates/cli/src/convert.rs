@@ -46,8 +46,12 @@ pub fn import(args: &ImportArgs) -> Result<()> {
     })?;
     check_stats(&runtime, args)?;
     let part = |graph: &Graph| part(graph, args);
-    if (args.vertices.is_some() || args.reverse) && !inputs.iter().any(|input| import::is_image(&runtime, input)) {
-        let given = if args.reverse { "reverse" } else { "vertices" };
+    let of_images =
+        [("reverse", args.reverse), ("vertices", args.vertices.is_some()), ("exclude", args.exclude.is_some())];
+    let given = of_images.into_iter().find(|(_, is_given)| *is_given);
+    if let Some((given, _)) = given
+        && !inputs.iter().any(|input| import::is_image(&runtime, input))
+    {
         return Err(Error::Usage(format!("--{given}: expected an image as input, found files")));
     }
     let mut source = import::open_inputs(&runtime, inputs, &input, part)?;
@@ -137,9 +141,13 @@ fn sides(args: &ImportArgs) -> Result<Option<[String; 2]>> {
 /// The wanted part of an image as input.
 fn part(graph: &Graph, args: &ImportArgs) -> Result<Part> {
     let mut part = Part::default();
-    if let Some(file) = &args.vertices {
+    if let Some(file) = args.vertices.as_ref().or(args.exclude.as_ref()) {
         let mut memory = Vec::new();
         part = Part::of_vertices(graph, &read_ids(graph.runtime(), file, &mut memory)?)?;
+    }
+    if let Some(given) = part.vertices.take_if(|_| args.exclude.is_some()) {
+        let others = (0..graph.vertices() as u32).filter(|&vertex| !given.contains(vertex));
+        part = Part::of_numbers(graph, others)?;
     }
     part.reversed = args.reverse;
     Ok(part)
@@ -165,6 +173,7 @@ fn import_array(args: &ImportArgs) -> Result<()> {
         ("where", !args.conditions.is_empty()),
         ("explain", args.explain),
         ("vertices", args.vertices.is_some()),
+        ("exclude", args.exclude.is_some()),
         ("reverse", args.reverse),
         ("attributes", args.attributes.is_some()),
         ("vertex-table", args.vertex_table.is_some()),

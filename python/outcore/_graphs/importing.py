@@ -14,7 +14,7 @@ from outcore import _outcore
 from outcore._errors import in_python
 from outcore._graphs import previews
 from outcore._inputs import tables
-from outcore._inputs.tables import Request, Tables
+from outcore._inputs.tables import Request, Several, Tables
 from outcore._inputs.vertices import vertex_ids
 from outcore._options import LIMITS, Progress, checked, checked_options, ids_of, limits, split_limits
 from outcore._outcore import Graph, Runtime
@@ -64,7 +64,9 @@ def import_graph(
               ASCIIGraph, Graphalytics, Graph500 tuples, Parquet, Arrow, JSON lines, GraphML, GEXF, GML, Pajek, DOT,
               SIF, compressed (gzip, zstd, bzip2, xz, zip) or not; a folder, or a pattern such as
               "payments/*.parquet", stands for its files; vertices without edges may stand in a file FILE.vertices
-              beside a list of edges, one id a line, where `export` puts them;
+              beside a list of edges, one id a line, where `export` puts them; the paths of images, too;
+            - a list of paths, graphs and frames, whose edges are added up: `["yesterday.oc", frame]`. Options for
+              columns are for the files and frames, of which all have the same columns;
             - an object with `__arrow_c_stream__` (polars, pyarrow, DuckDB), or a pandas frame: columns whose names mean
               it, such as `source` and `target`, `src` and `dst`, `from_id` and `to_id`, or just two columns, and
               perhaps `weight`; others are named by the options, and never guessed;
@@ -203,15 +205,17 @@ def part(
     image: str | os.PathLike[str] | None,
     options: dict[str, Any] | None,
     numbers: np.ndarray | None = None,
+    excluded: bool = False,
 ) -> Graph:
-    """The methods of `Graph` that make another graph of it; in place of vertices by their numbers in its image."""
+    """The methods of `Graph` that make another graph of it, with these vertices or without them (`excluded`); in place
+    of vertices by their numbers in its image."""
     given = options or {}
     for_files = ("format", "source", "target", "delimiter", "header", "comment", "vertices", "directed", "ids", "nulls")
     for name in (*for_files, "bipartite"):
         if name in given:
             raise TypeError(f"expected options of an import that are not for files, found {name}=")
     ids = _chosen(vertices) if numbers is None and vertices is not None else numbers
-    method = "subgraph" if ids is not None else "reverse" if turned else "to_undirected"
+    method = "without" if excluded else "subgraph" if ids is not None else "reverse" if turned else "to_undirected"
     if ids is None and not turned and directed is None:
         method = "filter"
     bound = import_arguments(method, graph, image or "", given | {"directed": directed})
@@ -222,7 +226,7 @@ def part(
     settings["attributes"] = _attributes(arguments["attributes"])
     settings |= {"conditions": _conditions(settings.pop("where"))}
     settings |= {"rows": None, "shape": None, "allow_empty": True, "bipartite": None}
-    report = _outcore.import_part(graph, ids, turned, None if image is None else os.fspath(image), settings)
+    report = _outcore.import_part(graph, ids, turned, excluded, None if image is None else os.fspath(image), settings)
     for note in _news(report["notes"]):
         warnings.warn(in_python(note), stacklevel=2)
     if image is None:
@@ -311,6 +315,8 @@ def run_import(
     settings |= {"is_matrix": is_matrix, "rows": given.rows if isinstance(given, Tables) else None, "shape": shape}
     for name in ("source", "target", "weight"):
         settings[name] = None if settings[name] is None else str(settings[name])
+    if isinstance(given, Several):
+        return _in_python(_outcore.import_several(given.inputs, image, more, settings))
     if not isinstance(given, Tables):
         return _in_python(_outcore.import_files(given, image, more, settings))
     if settings["format"] is not None:

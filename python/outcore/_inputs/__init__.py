@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from outcore._inputs import edges, frames, graphs, matrices
-from outcore._inputs.tables import Request, Tables
+from outcore._inputs.tables import Request, Several, Tables
+from outcore._outcore import Graph
 
 # Adapters by the class of the objects that they take: its module and its name. Objects of a library exist only where
 # it was imported, so classes are looked up in `sys.modules`, and nothing is imported. The first that fits is called.
@@ -29,12 +30,14 @@ _ADAPTERS: list[tuple[str, str, Callable[[Any, Request], Tables]]] = [
 ]
 
 
-def tables(given: Any, request: Request) -> list[str] | Tables:
-    """The paths of files, or tables."""
+def tables(given: Any, request: Request) -> list[str] | Several | Tables:
+    """The paths of files, or tables, or a list of both and of graphs."""
     if isinstance(given, (str, os.PathLike)):
         return [os.fspath(given)]
     if isinstance(given, (list, tuple)) and given and all(isinstance(path, (str, os.PathLike)) for path in given):
         return [os.fspath(path) for path in given]
+    if isinstance(given, (list, tuple)) and any(isinstance(part, (str, os.PathLike, Graph)) for part in given):
+        return _several(given, request)
     for module, name, adapter in _ADAPTERS:
         kind = getattr(sys.modules.get(module), name, None)
         if kind is not None and isinstance(given, kind):
@@ -54,8 +57,28 @@ def tables(given: Any, request: Request) -> list[str] | Tables:
             "expected edges, found an empty list; give (np.array([], int), np.array([], int)), or a frame without rows"
         )
     raise TypeError(
-        "expected a path, a list of paths, a list of edges as tuples or lists, an Arrow stream, a frame, a list of "
-        "frames, a tuple (source, target[, weight]) of NumPy arrays, a SciPy sparse matrix, a graph of NetworkX or "
-        "igraph, or a generator of edges or frames, "
+        "expected a path, a list of paths, of graphs and of frames, a list of edges as tuples or lists, an Arrow "
+        "stream, a frame, a tuple (source, target[, weight]) of NumPy arrays, a SciPy sparse matrix, a graph of "
+        "NetworkX or igraph, or a generator of edges or frames, "
         f"found {type(given).__name__}"
     )
+
+
+def _several(given: list[Any] | tuple[Any, ...], request: Request) -> Several:
+    """Paths, graphs and frames, which together are one graph."""
+    parts: list[tuple[Any, str]] = []
+    for place, part in enumerate(given):
+        if isinstance(part, (str, os.PathLike)):
+            parts.append((os.fspath(part), os.fspath(part)))
+        elif isinstance(part, Graph):
+            parts.append((part, "the graph"))
+        elif frames.is_frame(part):
+            found = tables(part, request)
+            assert isinstance(found, Tables), "a frame becomes tables"
+            parts.append((found.edges, f"{found.name} at index {place}"))
+        else:
+            raise TypeError(
+                f"expected paths, graphs and frames together, found {type(part).__name__} at index {place}; give edges "
+                "as a frame"
+            )
+    return Several(parts)

@@ -45,6 +45,12 @@ class Tables(NamedTuple):
     rows: int | None = None
 
 
+class Several(NamedTuple):
+    """Paths, graphs and tables, each with its name in messages."""
+
+    inputs: list[tuple[Any, str]]
+
+
 class Request(NamedTuple):
     """The options of an import that decide how an object becomes tables."""
 

@@ -8,9 +8,12 @@ use crate::engine::graph::Graph;
 use crate::engine::vertex_set::Bitmap;
 use crate::export::edge_batches::{EdgeBatches, EdgeData};
 use crate::export::vertex_batches::VertexBatches;
+use crate::import::sides;
+use arrow_array::{RecordBatchIterator, RecordBatchReader};
 use outcore_image::{Error, ImageOptions, MANIFEST, Result};
 use outcore_ingest::{Attributes, InputOptions, Source, chained, from_batches, narrowed, with_vertices};
 use outcore_io::Runtime;
+use outcore_table::{from_arrow, string_ids};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -50,33 +53,110 @@ pub fn is_image(runtime: &Runtime, path: &Path) -> bool {
     runtime.backend().named(&path.join(MANIFEST)).is_some()
 }
 
-/// Opens inputs as one source of edges: files as [`outcore_ingest::open`] does, and images, of which there may be
+/// An input of an import.
+pub enum Input {
+    /// Files that follow each other, or a single image.
+    Paths(Vec<PathBuf>),
+    /// An open graph.
+    Graph(Arc<Graph>),
+    /// Rows of a table, and its name in messages.
+    Rows(Box<dyn RecordBatchReader + Send>, String),
+}
+
+impl std::fmt::Debug for Input {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Input::Paths(paths) => f.debug_tuple("Paths").field(paths).finish(),
+            Input::Graph(graph) => f.debug_tuple("Graph").field(&graph.path()).finish(),
+            Input::Rows(_, name) => f.debug_tuple("Rows").field(name).finish(),
+        }
+    }
+}
+
+/// Opens paths as one source of edges: files as [`outcore_ingest::open`] does, and images, of which there may be
 /// several, before or behind files. `part` says what of the images is wanted.
 ///
 /// # Errors
-/// As for [`outcore_ingest::open`], [`Graph::open`] and [`of_graph`]; a part of files that are no images.
+/// As for [`open_several`].
 pub fn open_inputs(
     runtime: &Arc<Runtime>,
     paths: &[PathBuf],
     options: &InputOptions,
     part: impl Fn(&Graph) -> Result<Part>,
 ) -> Result<Source> {
-    if !paths.iter().any(|path| is_image(runtime, path)) {
-        return outcore_ingest::open(runtime, paths, options);
-    }
+    let groups = paths.chunk_by(|one, other| !is_image(runtime, one) && !is_image(runtime, other));
+    open_several(runtime, groups.map(|group| Input::Paths(group.to_vec())).collect(), options, part)
+}
+
+/// Opens inputs of any kinds as one source of edges. Options for columns are for the files and tables: an image beside
+/// them has columns of its own. `part` says what of the images is wanted.
+///
+/// # Errors
+/// As for [`outcore_ingest::open`], [`from_batches`], [`Graph::open`] and [`of_graph`].
+pub fn open_several(
+    runtime: &Arc<Runtime>,
+    inputs: Vec<Input>,
+    options: &InputOptions,
+    part: impl Fn(&Graph) -> Result<Part>,
+) -> Result<Source> {
+    let is_image = |input: &Input| match input {
+        Input::Paths(paths) => paths.iter().any(|path| is_image(runtime, path)),
+        Input::Graph(_) => true,
+        Input::Rows(..) => false,
+    };
+    let are_alone = inputs.iter().all(&is_image);
     let mut sources = Vec::new();
-    // An image is a group of its own; files that follow each other are one.
-    for group in paths.chunk_by(|one, other| !is_image(runtime, one) && !is_image(runtime, other)) {
-        let source = if is_image(runtime, &group[0]) {
-            let graph = Arc::new(Graph::open(runtime, &group[0], ImageOptions::default())?);
-            let part = part(&graph)?;
-            of_graph(graph, options, part)?
-        } else {
-            outcore_ingest::open(runtime, group, options)?
+    for input in inputs {
+        let is_image = is_image(&input);
+        let graph = match &input {
+            Input::Paths(paths) if is_image => {
+                Some(Arc::new(Graph::open(runtime, &paths[0], ImageOptions::default())?)) //
+            }
+            Input::Graph(graph) => Some(Arc::clone(graph)),
+            _ => None,
         };
-        sources.push((group[0].clone(), source));
+        let (name, source) = match (input, graph) {
+            (_, Some(graph)) => {
+                let (name, part) = (graph.path().to_owned(), part(&graph)?);
+                match are_alone {
+                    true => (name, of_graph(graph, options, part)?),
+                    false => {
+                        let own = beside_files(&graph, options);
+                        (name, source_of(graph, &own, part, options.bipartite.as_ref())?)
+                    }
+                }
+            }
+            (Input::Rows(rows, name), None) => (PathBuf::from(&name), from_batches(rows, &name, options)?),
+            (Input::Paths(paths), None) => {
+                let name = paths.first().cloned().unwrap_or_default();
+                (name, outcore_ingest::open(runtime, &paths, options)?)
+            }
+            (Input::Graph(_), None) => unreachable!("a graph is its own"),
+        };
+        sources.push((name, source));
     }
     if sources.len() == 1 { Ok(sources.remove(0).1) } else { chained(sources) }
+}
+
+/// The options for a graph beside files: those for columns are for the files. Its weights are those that the options
+/// name, if it has such, else its own.
+fn beside_files(graph: &Graph, options: &InputOptions) -> InputOptions {
+    let manifest = graph.manifest();
+    let is_own = |name: &String| {
+        let is_weights = manifest.weights().is_some_and(|weights| weights.name == *name);
+        name == "none" || is_weights || manifest.attributes.iter().any(|attribute| attribute.name == *name)
+    };
+    InputOptions {
+        format: None,
+        source: None,
+        target: None,
+        weight: options.weight.clone().filter(is_own),
+        delimiter: None,
+        header: None,
+        comment: None,
+        bipartite: None,
+        ..options.clone()
+    }
 }
 
 /// The edges of a graph as a source, with its vertices.
@@ -95,9 +175,21 @@ pub fn of_graph(graph: Arc<Graph>, options: &InputOptions, part: Part) -> Result
     ];
     if let Some((name, _)) = given.into_iter().find(|(_, is_given)| *is_given) {
         let path = graph.path().display();
-        return Err(Error::Usage(format!("{path}: an image has its own columns; leave --{name} out")));
+        let text = format!("{path}: an image has its own columns; leave --{name} out, which is for files beside it");
+        return Err(Error::Usage(text));
     }
+    source_of(graph, options, part, None)
+}
+
+/// The edges of a graph, whose ids begin with these prefixes if it has two sides: then an import names the side of each
+/// vertex anew.
+fn source_of(graph: Arc<Graph>, options: &InputOptions, part: Part, sides: Option<&[String; 2]>) -> Result<Source> {
     let name = graph.path().display().to_string();
+    if let Some([left, right]) = sides.filter(|_| !string_ids(&graph)) {
+        let expected = format!("a graph with two sides, whose ids begin with `{left}` and `{right}`");
+        return Err(Error::input(graph.path(), None, expected, "integers as ids")
+            .advise("import its files with --bipartite, too"));
+    }
     let own = &graph.manifest().attributes;
     if let Attributes::Named(names) = &options.attributes
         && let Some(other) = names.iter().find(|name| own.iter().all(|own| own.name != **name))
@@ -122,8 +214,10 @@ pub fn of_graph(graph: Arc<Graph>, options: &InputOptions, part: Part) -> Result
         edges = edges.within(Arc::clone(vertices));
     }
     let ids = VertexBatches::new(Arc::clone(&graph), part.vertices.clone())?;
+    let ids: Box<dyn RecordBatchReader + Send> =
+        if sides.is_some() { without(ids, sides::NAME)? } else { Box::new(ids) };
     let of_vertices = InputOptions { of_vertices: true, ..InputOptions::default() };
-    let ids = from_batches(Box::new(ids), &name, &of_vertices)?;
+    let ids = from_batches(ids, &name, &of_vertices)?;
     let mut source = with_vertices(from_batches(Box::new(edges), &name, &columns)?, ids, &name)?;
     let manifest = graph.manifest();
     let facts = source.facts_mut();
@@ -135,6 +229,7 @@ pub fn of_graph(graph: Arc<Graph>, options: &InputOptions, part: Part) -> Result
     facts.input_bytes = Some(graph.image_bytes());
     facts.rows = manifest.rows.filter(|_| is_whole && !part.reversed);
     facts.keeps_parallel = manifest.parallel_edges;
+    facts.sides = sides.cloned();
     facts.notes.clear();
     let attributes = match &options.attributes {
         // All are kept unless the options name some.
@@ -142,4 +237,13 @@ pub fn of_graph(graph: Arc<Graph>, options: &InputOptions, part: Part) -> Result
         chosen => chosen.clone(),
     };
     narrowed(source, &InputOptions { attributes, ..options.clone() }, &[])
+}
+
+/// Batches without a column.
+fn without(batches: VertexBatches, name: &str) -> Result<Box<dyn RecordBatchReader + Send>> {
+    let schema = Arc::clone(batches.schema());
+    let others: Vec<usize> = (0..schema.fields().len()).filter(|&place| schema.field(place).name() != name).collect();
+    let schema = Arc::new(schema.project(&others).map_err(from_arrow)?);
+    let rows = batches.map(move |batch| batch?.project(&others));
+    Ok(Box::new(RecordBatchIterator::new(rows, schema)))
 }

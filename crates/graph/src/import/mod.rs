@@ -45,7 +45,7 @@ mod summary;
 mod translate;
 
 pub use estimate::{ImportEstimate, advise, estimate};
-pub use images::{Part, is_image, of_graph, open_inputs};
+pub use images::{Input, Part, is_image, of_graph, open_inputs, open_several};
 pub use options::{Duplicates, ImportOptions, ImportReport, ImportStats, OrderChoice, SelfLoops};
 pub use outcore_ingest::{
     AttributeField, Attributes, Block, BlockData, Condition, EdgeBatch, Facts, GraphalyticsProperties, IdKind, Ids,

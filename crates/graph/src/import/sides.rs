@@ -10,7 +10,8 @@ use outcore_format::{Attribute, AttributeKind, ImageFile, ValueColumn, ValueType
 use outcore_image::{Error, Result};
 use outcore_ingest::Facts;
 
-const NAME: &str = "bipartite";
+/// The name of the attribute.
+pub(super) const NAME: &str = "bipartite";
 const WRITER_BYTES: usize = 64 << 10;
 
 /// The sides on their way to the image, vertex by vertex.
@@ -34,7 +35,7 @@ impl<'a> Sides<'a> {
             let [left, right] = self.prefixes;
             return Err(Error::Unsuitable(format!(
                 "expected ids of vertices that begin with `{left}` or `{right}`, found `{}`; put the prefix of its side \
-                 before each id in the table of vertices",
+                 before each id in the table of vertices, or name those that the image has",
                 String::from_utf8_lossy(&id[..id.len().min(80)])
             )));
         };
