@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -344,3 +345,91 @@ def test_an_array_is_not_replaced_by_what_is_found_in_it(tmp_path):
         error = run("kmeans", path, "--n-clusters", 2, option, path, code=1).stderr
         assert "expected different files for the array and" in error, error
     assert np.load(path).shape == (10, 3)
+
+
+@pytest.mark.parametrize("command", [
+    ["kmeans", "--n-clusters", 500, "--max-iter", 2, "--allow-unconverged"],
+    ["gmm", "--n-components", 20, "--max-iter", 2, "--allow-unconverged"],
+    ["pca"], ["pca", "--svd-solver", "full", "--n-components", 30], ["svd", "--n-components", 9], ["corr"],
+    ["regression", "--target", 1],
+], ids=lambda command: " ".join(map(str, command[:3])))  # fmt: skip
+@pytest.mark.parametrize("threads", [1, 8])
+def test_a_limit_that_a_refusal_names_is_enough(command, threads, tmp_path):
+    np.save(tmp_path / "x.npy", np.random.default_rng(2).normal(size=(3000, 120)))
+    output, model = tmp_path / "y.parquet", tmp_path / "model.json"
+    arguments = [command[0], tmp_path / "x.npy", *command[1:], "--threads", threads, "--output", output]
+    refused = subprocess.run(
+        [OUTCORE, "run", *map(str, arguments), "--memory", "24MiB"], capture_output=True, text=True
+    )  # fmt: skip
+    if refused.returncode:
+        assert not output.exists()
+        run(*arguments, "--json", model, "--memory", advised(refused))
+    assert output.exists()
+
+
+def test_results_as_json_are_within_the_limit(tmp_path):
+    np.save(tmp_path / "x.npy", np.random.default_rng(3).normal(size=(1300, 1200)))
+    arguments = ["cov", tmp_path / "x.npy", "--threads", 1, "--json", tmp_path / "c.json"]
+    limit = advised(run(*arguments, "--memory", "32MiB", code=1))
+    code, most = peak(*arguments, "--memory", limit)
+    assert code == 0 and most <= float(limit.removesuffix("MiB")) * 2**20, (limit, most)
+    found = np.array(json.loads((tmp_path / "c.json").read_text())["covariance"])
+    np.testing.assert_allclose(found, np.cov(np.load(tmp_path / "x.npy").T), atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["describe", "kmeans", "cov"])
+@pytest.mark.parametrize("explain", [[], ["--explain"]])
+def test_a_file_of_many_columns_is_refused_within_the_limit(name, explain, tmp_path):
+    with open(tmp_path / "wide.npy", "wb") as file:
+        shape = (1000, 1_000_000)
+        np.lib.format.write_array_header_1_0(file, {"descr": "<f8", "fortran_order": False, "shape": shape})
+        file.truncate(file.tell() + 8 * shape[0] * shape[1])
+    code, most = peak(name, tmp_path / "wide.npy", "--memory", "64MiB", *explain)
+    assert code == 1 and most < 64 << 20, most
+
+
+MEASURE = """
+import os, sys
+child = os.posix_spawn(sys.argv[1], sys.argv[1:], os.environ, file_actions=[(os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)])
+_, status, usage = os.wait4(child, 0)
+print(os.waitstatus_to_exitcode(status), usage.ru_maxrss << 10)
+"""
+
+
+def peak(*arguments):
+    """The exit code of a run, and the most memory that it had, in bytes: a child has that of its parent at first, so a
+    small one starts it."""
+    command = [sys.executable, "-S", "-c", MEASURE, OUTCORE, "run", *map(str, arguments)]
+    code, most = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout.split()
+    return int(code), int(most)
+
+
+def test_wide_tables_of_several_row_groups_are_read_in_place(tmp_path):
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    rng = np.random.default_rng(7)
+    numbers = rng.normal(size=(50, 2000)).astype(np.float32)
+    kinds = [pa.float32(), pa.float64(), pa.int8(), pa.uint16()]
+    whole = np.abs(numbers * 20).astype(np.int8)
+    columns = {
+        f"c{place}": pa.array((numbers if place % 4 < 2 else whole)[:, place], kinds[place % 4]) for place in range(2000)
+    }
+    table = pa.table({"name": pa.array(["x"] * 50)} | columns | {"pair": pa.array([{"a": 1}] * 50)})
+    pq.write_table(table, tmp_path / "wide.parquet", row_group_size=20)
+    facts = found("describe", tmp_path / "wide.parquet")
+    expected = np.where(np.arange(2000) % 4 < 2, numbers.mean(axis=0, dtype=float), whole.mean(axis=0, dtype=float))
+    np.testing.assert_allclose(facts["mean"], expected, rtol=1e-6, atol=1e-9)
+    some = found("describe", tmp_path / "wide.parquet", "--columns", "c1999,c2")
+    np.testing.assert_allclose(some["mean"], expected[[1999, 2]], rtol=1e-6)
+
+
+def test_images_that_are_many_times_their_numbers_have_a_note(tmp_path):
+    np.save(tmp_path / "row.npy", np.ones((1, 20_000)))
+    done = subprocess.run(
+        [OUTCORE, "import", "--as", "array", tmp_path / "row.npy", tmp_path / "row.oc"], capture_output=True, text=True
+    )
+    assert done.returncode == 0 and "import the transpose" in done.stderr, done.stderr
+    np.save(tmp_path / "column.npy", np.ones((20_000, 1)))
+    done = subprocess.run(
+        [OUTCORE, "import", "--as", "array", tmp_path / "column.npy", tmp_path / "c.oc"], capture_output=True, text=True
+    )
+    assert done.returncode == 0 and "note" not in done.stderr, done.stderr

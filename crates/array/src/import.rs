@@ -17,7 +17,9 @@ use crate::source::Source;
 use outcore_format::ElementType;
 use outcore_format::dense::{GROUP_BYTES, rows_per_page};
 use outcore_image::{DenseHead, DenseImage, DenseWriteWorker, DenseWriter, Error, Result};
-use outcore_io::{Array as Memory, Runtime, Task, Unit, escaped, lock, peak_memory_bytes, trim_freed_memory};
+use outcore_io::{
+    Array as Memory, Runtime, Task, Unit, bytes_text, escaped, lock, peak_memory_bytes, trim_freed_memory,
+};
 use outcore_numbers::{
     NumberBlock, NumberBlocks, NumberFacts, NumberOptions, NumberParser, NumberTable, NumberValues, Refused,
 };
@@ -138,6 +140,8 @@ fn import_table(
     let rows = store(runtime, &writer, (blocks, &parser), &facts)?;
     writer.commit_rows(rows)?;
     trim_freed_memory();
+    let image_bytes = DenseImage::open(runtime, image)?.image_bytes();
+    let is_wide = wide_note(rows * columns * element.bytes() as u64, image_bytes);
     Ok(ArrayImportReport {
         format: facts.format,
         separator: facts.separator,
@@ -146,10 +150,30 @@ fn import_table(
         names: facts.names,
         kinds: facts.kinds.iter().map(|kind| kind.name()).collect(),
         element: element.name(),
-        image_bytes: DenseImage::open(runtime, image)?.image_bytes(),
-        notes: facts.notes.into_iter().chain(parser.note()).map(|note| escaped(note).to_string()).collect(),
+        image_bytes,
+        notes: facts
+            .notes
+            .into_iter()
+            .chain(parser.note())
+            .chain(is_wide)
+            .map(|note| escaped(note).to_string())
+            .collect(),
         seconds: start.elapsed().as_secs_f64(),
         memory_peak_bytes: peak_memory_bytes(),
+    })
+}
+
+/// A note on an image that is many times larger than its numbers, since each column has pages of its own.
+fn wide_note(numbers_bytes: u64, image_bytes: u64) -> Option<String> {
+    const LARGE_BYTES: u64 = 64 << 20;
+    const MANY_TIMES: u64 = 8;
+    let is_wide = image_bytes > LARGE_BYTES && image_bytes / MANY_TIMES > numbers_bytes;
+    is_wide.then(|| {
+        let (numbers, image) = (bytes_text(numbers_bytes), bytes_text(image_bytes));
+        format!(
+            "The numbers take {numbers}, the image {image}: each column has pages of its own, of 4 KiB. Where columns \
+             are many and rows few, import the transpose."
+        )
     })
 }
 
@@ -381,6 +405,7 @@ fn import_npy(
     let columns = shape.get(1).copied().unwrap_or(1);
     let goal = ImageGoal { array, path: image.to_owned(), replace: options.replace, names: None, made_by: "import" };
     compute(runtime, &[Goal::Image(goal)])?;
+    let image_bytes = DenseImage::open(runtime, image)?.image_bytes();
     Ok(ArrayImportReport {
         format: "npy",
         separator: None,
@@ -389,8 +414,8 @@ fn import_npy(
         names: None,
         kinds: vec![kind.name(); columns as usize],
         element: element.name(),
-        image_bytes: DenseImage::open(runtime, image)?.image_bytes(),
-        notes: Vec::new(),
+        image_bytes,
+        notes: wide_note(shape[0] * columns * element.bytes() as u64, image_bytes).into_iter().collect(),
         seconds: start.elapsed().as_secs_f64(),
         memory_peak_bytes: peak_memory_bytes(),
     })

@@ -2,23 +2,27 @@
 //!
 //! *Idea.* When a file is opened, the headers of all pages of the columns that are taken are read
 //! (`ingest/src/tables/parquet_pages.rs`): they tell what decoding takes, and where pages begin. With that the library
-//! that decodes skips to the page that has the first row, and neither reads nor unpacks those before it.
+//! that decodes skips to the page that has the first row, and neither reads nor unpacks those before it. It is handed a
+//! file of one column and one row group: it looks at all columns that it knows of for every run of rows, which in a wide
+//! file would be the square of their number.
 //!
 //! *Cost.* One small read per page when the file is opened, and 24 bytes of memory for it; a page that rows begin or
 //! end in is decoded for those before and behind it again.
 
 use crate::placed_table::{Packing, PlacedColumns};
 use arrow_array::Array;
-use arrow_schema::Schema;
+use arrow_schema::{Schema, SchemaRef};
 use outcore_image::Result;
 use outcore_ingest::parts::{Chunks, CountedFile, Input, VALUE_BYTES, damaged, guarded, load_parquet, placed_pages};
 use outcore_io::{Budget, Reservation};
-use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
-    ArrowReaderMetadata, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder, RowSelectionPolicy,
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
+    RowSelectionPolicy,
 };
 use parquet::basic::{Compression, Encoding};
+use parquet::file::metadata::{FileMetaData, ParquetMetaData, ParquetMetaDataBuilder, RowGroupMetaData};
 use parquet::file::page_index::offset_index::{OffsetIndexMetaData, PageLocation};
+use parquet::schema::types::{SchemaDescPtr, SchemaDescriptor, Type, TypePtr};
 use std::collections::BTreeSet;
 use std::ops::Range;
 use std::path::PathBuf;
@@ -28,10 +32,12 @@ const DECODED_ROWS: usize = 1 << 14;
 
 /// Memory of a column beside its name, in schemas and lists of columns.
 const FIELD_BYTES: usize = 768;
+/// Memory of the plan of a column, with its own schemas, beside its name.
+const PLAN_BYTES: usize = 1024;
 
 pub(crate) struct ParquetColumns {
     path: PathBuf,
-    metadata: ArrowReaderMetadata,
+    metadata: Arc<ParquetMetaData>,
     /// The plans of the columns that are read.
     columns: Vec<ColumnPlan>,
     /// The first rows of the groups, and how many rows there are.
@@ -41,6 +47,11 @@ pub(crate) struct ParquetColumns {
 
 struct ColumnPlan {
     leaf: usize,
+    /// The schema of a file that has this column only, and what the column becomes.
+    parquet: SchemaDescPtr,
+    arrow: SchemaRef,
+    /// The pages of each row group; of a group without them, all is decoded.
+    pages: Vec<Option<OffsetIndexMetaData>>,
     /// Memory for decoding, in bytes.
     decoding_bytes: u64,
 }
@@ -54,11 +65,10 @@ impl ParquetColumns {
     ) -> Result<(Self, Schema)> {
         let (path, reader) = (input.path(), Chunks(file.clone()));
         let failed = |error: String| damaged(path, "a Parquet file", &error);
-        let (metadata, options, reservation) = load_parquet(&reader, input)?;
+        let (metadata, _, reservation) = load_parquet(&reader, input)?;
         let chosen = choose(metadata.schema())?;
         let schema = metadata.schema().project(&chosen).map_err(|error| failed(error.to_string()))?;
         let parquet = metadata.parquet_schema();
-        let leaves = |mask: &ProjectionMask| (0..parquet.num_columns()).find(|&leaf| mask.leaf_included(leaf));
         let (groups, all) = (metadata.metadata().num_row_groups(), parquet.num_columns());
         let purpose = format!("the places of pages of {}", path.display());
         let keep = |bytes: usize| match reservation.grow(bytes as u64) {
@@ -66,39 +76,54 @@ impl ParquetColumns {
             false => Err(input.budget().refusal(&purpose, bytes as u64, input.budget().available_bytes())),
         };
         let names: usize = metadata.schema().fields().iter().map(|field| field.name().len()).sum();
-        keep(groups * all * size_of::<OffsetIndexMetaData>() + all * FIELD_BYTES + 4 * names)?;
-        let none = OffsetIndexMetaData { page_locations: Vec::new(), unencoded_byte_array_data_bytes: None };
-        let mut places = vec![vec![none; all]; groups];
+        let plans_bytes = PLAN_BYTES + groups * size_of::<Option<OffsetIndexMetaData>>();
+        keep(chosen.len() * plans_bytes + all * FIELD_BYTES + 6 * names)?;
+        // The first value of each column; one of numbers has no other.
+        let mut leaves = vec![None; metadata.schema().fields().len()];
+        for leaf in (0..all).rev() {
+            if let Some(first) = leaves.get_mut(parquet.get_column_root_idx(leaf)) {
+                *first = Some(leaf);
+            }
+        }
         let mut columns = Vec::with_capacity(chosen.len());
         for &column in &chosen {
-            let mask = ProjectionMask::roots(parquet, [column]);
-            let leaf = leaves(&mask).ok_or_else(|| failed("a column without values".to_owned()))?;
+            let leaf = leaves[column].ok_or_else(|| failed("a column without values".to_owned()))?;
             let found = guarded(|| placed_pages(&reader, metadata.metadata(), leaf)).map_err(failed)?;
-            let (pages_bytes, own) = found;
-            keep(own.iter().flatten().map(|group| group.page_locations.len() * size_of::<PageLocation>()).sum())?;
-            for (group, own) in places.iter_mut().zip(own) {
-                match (own, group.get_mut(leaf)) {
-                    (Some(own), Some(place)) => *place = own,
-                    // The group is read without an index.
-                    _ => group.clear(),
-                }
-            }
-            let decoding_bytes = pages_bytes + (VALUE_BYTES * DECODED_ROWS) as u64;
-            columns.push(ColumnPlan { leaf, decoding_bytes });
+            let (pages_bytes, pages) = found;
+            let places_bytes = |group: &OffsetIndexMetaData| group.page_locations.len() * size_of::<PageLocation>();
+            keep(pages.iter().flatten().map(places_bytes).sum())?;
+            // A reader has a copy of the places of its group.
+            let copied_bytes = pages.iter().flatten().map(places_bytes).max().unwrap_or(0);
+            let decoding_bytes = pages_bytes + (VALUE_BYTES * DECODED_ROWS + copied_bytes) as u64;
+            let alone = alone(parquet.get_column_root_ptr(leaf)).map_err(failed)?;
+            let arrow = Arc::new(Schema::new(vec![Arc::clone(&metadata.schema().fields()[column])]));
+            columns.push(ColumnPlan { leaf, parquet: alone, arrow, pages, decoding_bytes });
         }
         let mut first_rows = vec![0u64];
         for group in metadata.metadata().row_groups() {
             let before = first_rows[first_rows.len() - 1];
             first_rows.push(before.saturating_add(u64::try_from(group.num_rows()).unwrap_or(0)));
         }
-        let own = Arc::clone(metadata.metadata());
-        drop(metadata);
-        // Nobody else has it now, so that it is no copy.
-        let placed = Arc::unwrap_or_clone(own).into_builder().set_offset_index(Some(places)).build();
-        let placed = || ArrowReaderMetadata::try_new(placed.into(), options).map_err(|error| error.to_string());
-        let metadata = guarded(placed).map_err(failed)?;
-        let path = path.to_owned();
+        let (path, metadata) = (path.to_owned(), Arc::clone(metadata.metadata()));
         Ok((ParquetColumns { path, metadata, columns, first_rows, _reservation: reservation }, schema))
+    }
+
+    /// The metadata of a row group and one of its columns.
+    fn metadata_of(&self, column: usize, group: usize) -> parquet::errors::Result<ArrowReaderMetadata> {
+        let plan = &self.columns[column];
+        let (file, whole) = (self.metadata.file_metadata(), self.metadata.row_group(group));
+        let schema = || Arc::clone(&plan.parquet);
+        let own = RowGroupMetaData::builder(schema())
+            .set_num_rows(whole.num_rows())
+            .set_total_byte_size(whole.column(plan.leaf).uncompressed_size())
+            .set_column_metadata(vec![whole.column(plan.leaf).clone()])
+            .build()?;
+        let created_by = file.created_by().map(str::to_owned);
+        let file = FileMetaData::new(file.version(), whole.num_rows(), created_by, None, schema(), None);
+        let pages = plan.pages[group].clone().map(|pages| vec![vec![pages]]);
+        let metadata = ParquetMetaDataBuilder::new(file).set_row_groups(vec![own]).set_offset_index(pages).build();
+        let options = ArrowReaderOptions::new().with_schema(Arc::clone(&plan.arrow));
+        ArrowReaderMetadata::try_new(Arc::new(metadata), options)
     }
 
     fn group_of(&self, row: u64) -> usize {
@@ -113,10 +138,8 @@ impl ParquetColumns {
         rows: &Range<u64>,
     ) -> std::result::Result<ParquetRecordBatchReader, String> {
         let (first, count) = (rows.start - self.first_rows[group], rows.end - rows.start);
-        let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(Chunks(file.clone()), self.metadata.clone());
-        // A mask has a flag for every column of the file, so that none is kept for each.
-        let mask = ProjectionMask::leaves(self.metadata.parquet_schema(), [self.columns[column].leaf]);
-        let builder = builder.with_row_groups(vec![group]).with_projection(mask);
+        let metadata = self.metadata_of(column, group).map_err(|error| error.to_string())?;
+        let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(Chunks(file.clone()), metadata);
         let builder = builder.with_row_selection_policy(RowSelectionPolicy::Selectors).with_batch_size(DECODED_ROWS);
         let builder = builder.with_offset(first as usize).with_limit(count as usize);
         builder.build().map_err(|error| error.to_string())
@@ -130,7 +153,7 @@ impl PlacedColumns for ParquetColumns {
 
     fn packing(&self) -> Packing {
         let (mut codecs, mut encodings) = (BTreeSet::new(), BTreeSet::new());
-        let groups = self.metadata.metadata().row_groups().iter();
+        let groups = self.metadata.row_groups().iter();
         for chunk in groups.flat_map(|group| self.columns.iter().map(|column| group.column(column.leaf))) {
             codecs.insert(codec_name(chunk.compression()));
             // Levels, which say what is missing, have encodings of their own.
@@ -146,9 +169,9 @@ impl PlacedColumns for ParquetColumns {
     }
 
     fn read_bytes(&self, column: usize, run: Range<u64>) -> u64 {
-        let (group, leaf) = (self.group_of(run.start), self.columns[column].leaf);
-        let (start, len) = self.metadata.metadata().row_group(group).column(leaf).byte_range();
-        let places = self.metadata.metadata().offset_index().and_then(|groups| groups.get(group)?.get(leaf));
+        let (group, plan) = (self.group_of(run.start), &self.columns[column]);
+        let (start, len) = self.metadata.row_group(group).column(plan.leaf).byte_range();
+        let places = plan.pages[group].as_ref();
         let Some(pages) = places.map(|index| index.page_locations()).filter(|pages| !pages.is_empty()) else {
             return len;
         };
@@ -187,6 +210,12 @@ impl PlacedColumns for ParquetColumns {
         }
         Ok(())
     }
+}
+
+/// The schema of a file that has one column.
+fn alone(root: TypePtr) -> std::result::Result<SchemaDescPtr, String> {
+    let schema = Type::group_type_builder("schema").with_fields(vec![root]).build();
+    schema.map(|schema| Arc::new(SchemaDescriptor::new(Arc::new(schema)))).map_err(|error| error.to_string())
 }
 
 fn codec_name(codec: Compression) -> String {
