@@ -236,7 +236,7 @@ def test_components_are_refused_beforehand_if_their_sizes_cannot_be_counted(tmp_
     run = lambda *options, check=True: outcore("run", "components", tmp_path / "path.oc", "--threads", "1", *options, check=check)
     least = float(re.search(r"memory +([0-9.]+) MiB", run("--explain", "--memory", "256MiB").stdout)[1])
     # What the process holds at its start differs by some 0.2 MiB from run to run.
-    assert "1 components" in run("--memory", f"{least + 0.5:.1f}MiB").stdout
+    assert "1 component" in run("--memory", f"{least + 0.5:.1f}MiB").stdout
     refused = run("--memory", f"{least - 8:.1f}MiB", check=False)
     assert refused.returncode != 0 and "the components and their sizes" in refused.stderr and not refused.stdout
     # Without the report nothing is counted, and nothing is needed for it.

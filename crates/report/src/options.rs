@@ -19,6 +19,9 @@ pub struct Given {
     /// Whether it was given.
     #[serde(rename = "given")]
     pub is_given: bool,
+    /// A list of ids, as a call in Python has it.
+    #[serde(skip)]
+    pub ids: Option<String>,
 }
 
 impl Given {
@@ -28,10 +31,14 @@ impl Given {
             .iter()
             .map(|option| {
                 let default = option.default.value().as_ref().map(value_text);
-                let found = given.iter().find(|(name, _)| *name == option.name).map(|(_, value)| value_text(value));
+                let found = given.iter().find(|(name, _)| *name == option.name).map(|(_, value)| value);
                 let is_given = found.is_some();
-                let value = found.or_else(|| default.clone()).unwrap_or_else(|| "none".to_owned());
-                Given { name: option.name.to_owned(), value, default, is_given }
+                let ids = match found {
+                    Some(Value::Vertices(ids)) => Some(shortened(format!("[{}]", listed(ids, |id| in_call(id))))),
+                    _ => None,
+                };
+                let value = found.map(value_text).or_else(|| default.clone()).unwrap_or_else(|| "none".to_owned());
+                Given { name: option.name.to_owned(), value, default, is_given, ids }
             })
             .collect();
         all.sort_by_key(|option| !option.is_given);
@@ -40,7 +47,8 @@ impl Given {
 
     /// An option that was given, and has no default.
     pub fn new(name: &str, value: impl Into<String>) -> Given {
-        Given { name: name.to_owned(), value: shortened(value.into()), default: None, is_given: true }
+        let value = shortened(value.into());
+        Given { name: name.to_owned(), value, default: None, is_given: true, ids: None }
     }
 }
 
@@ -90,11 +98,20 @@ pub fn shell_text(words: impl Iterator<Item = String>) -> String {
     shortened(words.join(" "))
 }
 
+/// An id as a call in Python has it.
+fn in_call(id: &str) -> String {
+    if id.parse::<i128>().is_ok() { id.to_owned() } else { format!("{id:?}") }
+}
+
 /// A call in Python, of a graph and the options that were given.
 pub fn call_text(name: &str, input: &str, options: &[Given]) -> String {
     let is_word = |text: &str| text.parse::<f64>().is_ok() || matches!(text, "true" | "false" | "none");
     let mut text = format!("outcore.{name}(Graph({input:?})");
     for option in options.iter().filter(|option| option.is_given) {
+        if let Some(ids) = &option.ids {
+            text += &format!(", {}={ids}", option.name);
+            continue;
+        }
         text += &match &*option.value {
             "true" => format!(", {}=True", option.name),
             "false" => format!(", {}=False", option.name),
@@ -120,6 +137,12 @@ mod tests {
         assert_eq!(given, [("max_iter", "7"), ("tol", "0.5")]);
         assert!(all[2..].iter().all(|option| !option.is_given));
         assert_eq!([0.0, 0.85, 1e-8, 20.0, 1.5e300].map(short_real), ["0", "0.85", "1e-8", "20", "1.5e300"]);
+        let boundary = &outcore_algo::Algorithm::named("node_boundary").unwrap().options;
+        let vertices = |ids: &[&str]| Value::Vertices(ids.iter().map(|id| (*id).to_owned()).collect());
+        for (ids, text) in [(&["0"][..], "[0]"), (&["a", "7"], "[\"a\", 7]")] {
+            let call = call_text("node_boundary", "g", &Given::all(boundary, &[("vertices", vertices(ids))]));
+            assert_eq!(call, format!("outcore.node_boundary(Graph(\"g\"), vertices={text})"));
+        }
         let ids = Value::Vertices((0..1_000_000).map(|id| id.to_string()).collect());
         let text = value_text(&ids);
         assert!(text.starts_with("0, 1, 2") && text.ends_with("(1000000 in all)") && text.len() < 200, "{text}");

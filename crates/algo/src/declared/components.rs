@@ -60,7 +60,7 @@ const LISTED: usize = 10;
 impl Components {
     /// Reports the number of components, and the sizes of the largest.
     pub(crate) fn report(&self, graph: &Graph, say: Say<'_>) -> Result<()> {
-        say(format_args!("{} components", self.count));
+        say(format_args!("{} component{}", self.count, if self.count == 1 { "" } else { "s" }));
         let sizes = self.sizes(graph)?;
         let mut largest: Vec<u32> = Vec::with_capacity(LISTED + 1);
         for &size in sizes.iter() {
