@@ -1,7 +1,8 @@
 //! Arrays in .npy files, read in place.
 //!
-//! A layout by rows is read on demand and transposed into vectors block by block; from the second pass on, the page cache
-//! keeps the vectors (`turned.rs`). A layout by columns is read column by column, and consists of vectors already.
+//! A layout by rows is read on demand and transposed into vectors block by block; from the second pass on, the page
+//! cache keeps the vectors (`turned.rs`). A layout by columns is read column by column, and consists of vectors
+//! already.
 
 use crate::checksum::Checksum;
 use crate::kernel::{self, RowMajor, ValuesMut};

@@ -2,8 +2,8 @@
 //! once need neither be read nor turned again.
 //!
 //! *Encoding.* Rows make groups, and a group has a page of every column, as in an image: page `group * columns +
-//! column` begins with the elements of that column in that group, and has no head. Rows that begin or end within a group
-//! have no pages.
+//! column` begins with the elements of that column in that group, and has no head. Rows that begin or end within a
+//! group have no pages.
 //!
 //! As for an image, the cache keeps the first pages, from the second pass on, and inserts no others. A file that has
 //! changed since it was opened is not cached.

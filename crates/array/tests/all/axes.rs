@@ -55,7 +55,7 @@ fn the_best_of_all_elements_is_the_first_one_row_by_row() {
     assert!(array(&[], &[0, 3]).arg(true, None, false).is_err());
 }
 
-/// Of float32 along columns: sums, sums of squares, of products, of differences, and distances.
+/// Sums of float32 along columns, and sums of squares, of products and of differences, and distances.
 #[test]
 fn sums_of_float32_over_columns_round_once() {
     let (n, p) = (600usize, 4000usize);

@@ -311,7 +311,7 @@ mod tests {
         assert_eq!([0, 1, 2, 5].map(|page| cached.has(page)), [true, false, true, true]);
         assert!(DecodedCache::copy(&lists(7, 1 << 20), Weights::NONE).is_none(), "too large to be cached");
         // Too large with three words for an entry, but not with two.
-        let edges = 1 << 14;
+        let edges = 24_000;
         let copied = |bits: u64| {
             let weights = vec![bits; edges as usize];
             DecodedCache::copy(&lists(7, edges), Weights::new(&weights, WeightKind::I64)).is_some()

@@ -4,9 +4,9 @@
 //! and while it is added to the sums of that. Where rounding of products may have decided, differences do. Where bounds
 //! are kept, rows of a block that cannot have left their centre are found first; the others make tiles of their own.
 //! Rows are added in their order all the same. Of few centres, the sums are products of the rows with columns that are
-//! the rows' weights at their own centre and 0 at others (`products.rs`); the sum of squared distances is then left out,
-//! for all passes but the last one. *Cost.* `n k p` multiplications, or fewer with bounds; `k (p + 1)` numbers, and up to
-//! 8 times as many of few centres.
+//! the rows' weights at their own centre and 0 at others (`products.rs`); the sum of squared distances is then left
+//! out, for all passes but the last one. *Cost.* `n k p` multiplications, or fewer with bounds; `k (p + 1)` numbers,
+//! and up to 8 times as many of few centres.
 
 use crate::clusters::bounds::Look;
 use crate::common::{add, array_of, columns, finite, put, reals, total, weights};

@@ -3,11 +3,11 @@
 //! *Idea.* A pass picks `k` rows at once, without replacement, each by its weight times its squared distance from the
 //! candidates so far: those with the least `-ln(u) / weight`, `u` a random number of the seed and the row (Efraimidis,
 //! Spirakis, *Weighted random sampling with a reservoir*, 2006). That needs no sum in advance, so a round is one pass.
-//! It compares rows with the candidates of the round before only, where memory has room for 8 bytes per row: the squared
-//! distance from the nearest candidate so far.
-//! At the end candidates get the weights of the rows next to them, and k-means++ with Lloyd's iterations picks the
-//! centres of them in memory, the best of several tries. *Cost.* `rounds + 2` passes; a try takes no more than a pass
-//! over 21 times as many rows as there are candidates, on all workers. Some `10 rounds k (p + 1)` numbers.
+//! It compares rows with the candidates of the round before only, where memory has room for 8 bytes per row: the
+//! squared distance from the nearest candidate so far. At the end candidates get the weights of the rows next to them,
+//! and k-means++ with Lloyd's iterations picks the centres of them in memory, the best of several tries. *Cost.*
+//! `rounds + 2` passes; a try takes no more than a pass over 21 times as many rows as there are candidates, on all
+//! workers. Some `10 rounds k (p + 1)` numbers.
 //!
 //! Bahmani, Moseley, Vattani, Kumar, Vassilvitskii, *Scalable k-means++*, VLDB 2012; Arthur, Vassilvitskii, *k-means++:
 //! the advantages of careful seeding*, SODA 2007.

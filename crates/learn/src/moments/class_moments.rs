@@ -37,7 +37,7 @@ pub(crate) struct Classes {
 /// Folded moments of some rows, and buffers for a block.
 pub(crate) struct Folded {
     all: Classes,
-    /// Of every class, the rows that are not in `all` yet.
+    /// The rows of every class that are not in `all` yet.
     since: Vec<Since>,
     /// Sums of these rows, class by class.
     lanes: Vec<Lanes>,

@@ -2,9 +2,9 @@
 //! models are made of.
 //!
 //! *Idea.* Columns are copied in one sweep, less a pivot (`pivot.rs`), and multiplied with each other: up to
-//! [`MOST_SQUARES`] of them by squares (`products.rs`), more by a general product. What a pivot other than the mean adds
-//! to the sums of products is subtracted when the pivot ends, by which they lose no more than those of squares do. Sets
-//! of rows are joined so that means far from 0 do no harm. A row of weight `w` counts as `w` rows. Of a matrix of
+//! [`MOST_SQUARES`] of them by squares (`products.rs`), more by a general product. What a pivot other than the mean
+//! adds to the sums of products is subtracted when the pivot ends, by which they lose no more than those of squares do.
+//! Sets of rows are joined so that means far from 0 do no harm. A row of weight `w` counts as `w` rows. Of a matrix of
 //! float32 blocks are multiplied in float32, about their own means, and added up in float64: sums are right to some
 //! 10^-7 of the deviations of both columns. *Cost.* One pass, `n p^2` multiplications, half of which symmetry saves;
 //! `p^2` numbers per partition, and up to 8 times as many where there are few.
@@ -167,9 +167,9 @@ struct Pack<'a, T> {
     values: &'a [T],
     pivot: f64,
     shares: Option<&'a [f64]>,
-    /// Of whole chunks, of which the last may be filled with zeros.
+    /// Whole chunks, of which the last may be filled with zeros.
     to: &'a mut [f64],
-    /// The same, times weights.
+    /// Deviations times weights, in as many chunks.
     scaled: &'a mut [f64],
     sums: &'a mut [f64; LANES],
 }

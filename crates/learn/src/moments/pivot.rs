@@ -1,11 +1,11 @@
 //! Sums of deviations from a pivot, which one sweep over the rows adds to.
 //!
-//! *Idea.* The mean of the first rows is the pivot of those that follow, too: of `s`, the sum of deviations from it, and
-//! `q`, that of their squares, the squared deviations of `n` rows from their own mean are `q - s^2 / n`. *Cancellation.*
-//! If the pivot is the mean of `m` of the `n` rows, `s^2 / n` is at most `n / m - 1` times that difference, whatever the
-//! other rows are: they moved the mean only by being spread. So a pivot serves [`MOST_TIMES`] as many rows as it is the
-//! mean of, and then sums are closed and joined with those before, as Chan, Golub and LeVeque have it (*Updating
-//! formulae and a pairwise algorithm for computing sample variances*, 1979).
+//! *Idea.* The mean of the first rows is the pivot of those that follow, too: of `s`, the sum of deviations from it,
+//! and `q`, that of their squares, the squared deviations of `n` rows from their own mean are `q - s^2 / n`.
+//! *Cancellation.* If the pivot is the mean of `m` of the `n` rows, `s^2 / n` is at most `n / m - 1` times that
+//! difference, whatever the other rows are: they moved the mean only by being spread. So a pivot serves [`MOST_TIMES`]
+//! as many rows as it is the mean of, and then sums are closed and joined with those before, as Chan, Golub and LeVeque
+//! have it (*Updating formulae and a pairwise algorithm for computing sample variances*, 1979).
 
 use crate::common::{reals, total};
 use outcore_array::kernel::{Loop, Values, widest};

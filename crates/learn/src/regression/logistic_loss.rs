@@ -1,9 +1,9 @@
 //! The fold of logistic regression: loss, gradient and second derivatives of all rows.
 //!
-//! *Idea.* All is computed in vectors of a block's rows: scores of some rows at a time in registers, and one exponential
-//! function per score, of a number that is not above 0, from which both the probability and the loss follow.
-//! *Cost.* With `m = k (p + 1)` parameters `2 n m` multiplications, and `n m^2 / 2` for second derivatives; `m^2`
-//! numbers.
+//! *Idea.* All is computed in vectors of a block's rows: scores of some rows at a time in registers, and one
+//! exponential function per score, of a number that is not above 0, from which both the probability and the loss
+//! follow. *Cost.* With `m = k (p + 1)` parameters `2 n m` multiplications, and `n m^2 / 2` for second derivatives;
+//! `m^2` numbers.
 
 use crate::common::{Room, add, add_half, add_product, classes, dot, finite, mirror, reals, sum_rows, total, weights};
 use outcore_array::kernel::{self, Loop, Unary, Values, ValuesMut, widest};

@@ -185,7 +185,7 @@ struct Lanes {
     pivot: f64,
     min: [f64; LANES],
     max: [f64; LANES],
-    /// Of deviations from the pivot, and of their squares.
+    /// Sums of deviations from the pivot, and of their squares.
     sums: [f64; LANES],
     squares: [f64; LANES],
     l1: [f64; LANES],
