@@ -16,7 +16,7 @@ use outcore_format::list::MAX_NEIGHBOURS;
 use outcore_format::{Lists, WeightKind};
 use outcore_image::{Outcome, Pass, Result, Sweep, SweepStats, Worker};
 use outcore_io::plan::UNIT_PAGES;
-use outcore_io::{Reservation, lock};
+use outcore_io::{Reservation, ReservedVec, lock};
 use std::collections::HashMap;
 use std::ops::{Deref, Range};
 use std::rc::Rc;
@@ -26,6 +26,8 @@ use std::sync::Mutex;
 const LOOP_PAGES: u32 = 16;
 /// The ring of read buffers of the loop.
 const LOOP_RING_BYTES: u64 = 1 << 20;
+/// The purpose of the memory of lists until they are complete.
+const PARTS: &str = "lists that span pages";
 
 /// The lists of a frontier, to be visited.
 #[derive(Clone, Copy, Debug)]
@@ -94,7 +96,7 @@ impl ListsOf<'_> {
     ///
     /// Lists are assigned to workers nondeterministically: combine the states with an associative, commutative
     /// operation. A list of a single page is visited where it was decoded; those that span pages take memory until they
-    /// are complete. `visit` returns nothing, or a `Result` whose error ends the visit.
+    /// are complete, twice their size where they span more than 64. `visit` returns nothing, or a `Result` whose error ends the visit.
     ///
     /// # Errors
     /// As with [`scan`](crate::scan()), and too little memory for the longest list.
@@ -105,13 +107,12 @@ impl ListsOf<'_> {
     ) -> Result<(Vec<S>, SweepStats)> {
         let ListsOf { graph, edges, frontier } = self;
         frontier.check(graph)?;
-        // One that is put together, and one under way at every worker.
-        let bytes = (graph.runtime().threads() as u64 + 1) * self.longest_bytes();
-        graph.make_room("lists that span pages", bytes)?;
-        let _reservation = graph.runtime().budget().reserve("lists that span pages", bytes)?;
+        // One that is put together, and one under way at every worker: each is reserved while it grows.
+        graph.make_room(PARTS, (graph.runtime().threads() as u64 + 1) * self.longest_bytes())?;
         let wanted = frontier.wanted_pages(graph, edges.direction);
         let (joiner, visit) = (Joiner::default(), &visit);
-        let make = || WholeVisitor { frontier, state: make(), visit, joiner: &joiner, open: None, ended: Vec::new() };
+        let make =
+            || WholeVisitor { graph, frontier, state: make(), visit, joiner: &joiner, open: None, ended: Vec::new() };
         let (visitors, stats) = sweep(graph, edges, wanted, make)?;
         Ok((visitors.into_iter().map(|visitor| visitor.state).collect(), stats))
     }
@@ -305,38 +306,52 @@ struct Piece {
     units: Range<u64>,
     begins: bool,
     ends: bool,
-    neighbours: Vec<u32>,
-    weights: Vec<u64>,
+    neighbours: ReservedVec<u32>,
+    weights: ReservedVec<u64>,
     kind: WeightKind,
 }
 
 impl Piece {
-    fn new(list: ListPart<'_>) -> Self {
-        Piece {
+    /// The beginning of a piece; its owner has reserved memory for its first `owned` entries.
+    fn new(graph: &Graph, list: ListPart<'_>, owned: usize) -> Result<Self> {
+        let budget = graph.runtime().budget();
+        Ok(Piece {
             vertex: list.vertex,
             units: 0..0,
             begins: !list.continues,
-            ends: !list.continued,
-            neighbours: list.neighbours.to_vec(),
-            weights: list.weights.bits().to_vec(),
+            ends: false,
+            neighbours: ReservedVec::beside(budget, PARTS, owned)?,
+            weights: ReservedVec::beside(budget, PARTS, owned)?,
             kind: list.weights.kind(),
-        }
+        })
     }
 
     /// The open piece with one more part of its list, or a new piece.
-    fn with(open: &mut Option<Piece>, list: ListPart<'_>) -> Self {
-        let Some(mut piece) = open.take().filter(|_| list.continues) else { return Piece::new(list) };
-        piece.neighbours.extend_from_slice(list.neighbours);
-        piece.weights.extend_from_slice(list.weights.bits());
+    fn with(graph: &Graph, open: &mut Option<Piece>, list: ListPart<'_>, owned: usize) -> Result<Self> {
+        let mut piece = match open.take().filter(|_| list.continues) {
+            Some(piece) => piece,
+            None => Piece::new(graph, list, owned)?,
+        };
+        piece.neighbours.extend(list.neighbours.iter().copied())?;
+        piece.weights.extend(list.weights.bits().iter().copied())?;
         piece.ends = !list.continued;
-        piece
+        Ok(piece)
     }
 
-    fn append(&mut self, next: Piece) {
-        self.neighbours.extend(next.neighbours);
-        self.weights.extend(next.weights);
-        self.units.end = next.units.end;
-        self.ends = next.ends;
+    /// The list that pieces make in their order. Each is freed once it is copied.
+    fn joined(pieces: Vec<Piece>) -> Result<Option<Piece>> {
+        let count = |len: fn(&Piece) -> usize| -> usize { pieces.iter().skip(1).map(len).sum() };
+        let (neighbours, weights) = (count(|piece| piece.neighbours.len()), count(|piece| piece.weights.len()));
+        let mut pieces = pieces.into_iter();
+        let Some(mut whole) = pieces.next() else { return Ok(None) };
+        whole.neighbours.make_room(neighbours)?;
+        whole.weights.make_room(weights)?;
+        for next in pieces {
+            whole.neighbours.extend(next.neighbours.iter().copied())?;
+            whole.weights.extend(next.weights.iter().copied())?;
+            (whole.units.end, whole.ends) = (next.units.end, next.ends);
+        }
+        Ok(Some(whole))
     }
 
     fn list(&self) -> List<'_> {
@@ -350,7 +365,7 @@ struct Joiner(Mutex<HashMap<u32, Vec<Piece>>>);
 
 impl Joiner {
     /// Adds a piece; returns the list if it is complete now.
-    fn join(&self, piece: Piece) -> Option<Piece> {
+    fn join(&self, piece: Piece) -> Result<Option<Piece>> {
         let mut all = lock(&self.0);
         let vertex = piece.vertex;
         let pieces = all.entry(vertex).or_default();
@@ -358,19 +373,17 @@ impl Joiner {
         pieces.insert(place, piece);
         let joined = pieces.windows(2).all(|pair| pair[0].units.end == pair[1].units.start);
         if !(joined && pieces[0].begins && pieces[pieces.len() - 1].ends) {
-            return None;
+            return Ok(None);
         }
-        let mut pieces = all.remove(&vertex)?.into_iter();
+        let pieces = all.remove(&vertex).unwrap_or_default();
         drop(all);
-        let mut whole = pieces.next()?;
-        pieces.for_each(|piece| whole.append(piece));
-        Some(whole)
+        Piece::joined(pieces)
     }
 }
 
 /// Visits the lists of a frontier on this worker, in the order of their vertices, each as a whole.
 ///
-/// A list that spans pages takes memory until it is complete.
+/// A list that spans pages takes memory until it is complete, which the caller has reserved.
 pub(crate) fn visit_here(
     graph: &Graph,
     worker: &mut Worker,
@@ -379,16 +392,19 @@ pub(crate) fn visit_here(
     mut visit: impl FnMut(List<'_>) + Send,
 ) -> Result<SweepStats> {
     let mut open: Option<Piece> = None;
+    let longest = graph.list_facts(edges.direction).max_degree as usize;
     let wanted = frontier.wanted_pages(graph, edges.direction);
     visit_parts_here(graph, worker, edges, wanted, frontier, |list| {
         if let Some(whole) = list.whole() {
-            return visit(whole);
+            visit(whole);
+            return Ok(());
         }
-        let piece = Piece::with(&mut open, list);
+        let piece = Piece::with(graph, &mut open, list, longest)?;
         match piece.ends {
             true => visit(piece.list()),
             false => open = Some(piece),
         }
+        Ok(())
     })
 }
 
@@ -399,7 +415,7 @@ pub(crate) fn visit_parts_here(
     edges: Edges,
     wanted: Wanted<'_>,
     frontier: Frontier<'_>,
-    visit: impl FnMut(ListPart<'_>) + Send,
+    visit: impl FnMut(ListPart<'_>) -> Result<()> + Send,
 ) -> Result<SweepStats> {
     let (swept, selection) = Swept::new(graph, edges, wanted)?;
     let sweep = swept.sweep(graph, selection, UNIT_PAGES as u32)?;
@@ -416,15 +432,21 @@ struct PartVisitor<'a, V> {
     visit: V,
 }
 
-impl<V: FnMut(ListPart<'_>) + Send> ListVisitor for PartVisitor<'_, V> {
+impl<V: FnMut(ListPart<'_>) -> Result<()> + Send> ListVisitor for PartVisitor<'_, V> {
     #[inline]
     fn page(&mut self, _number: u64, lists: &Lists, weights: Weights<'_>) -> Result<()> {
-        self.frontier.wanted(lists, |i| (self.visit)(list_at(lists, weights, i)));
-        Ok(())
+        let mut outcome = Ok(());
+        self.frontier.wanted(lists, |i| {
+            if outcome.is_ok() {
+                outcome = (self.visit)(list_at(lists, weights, i));
+            }
+        });
+        outcome
     }
 }
 
 struct WholeVisitor<'a, S, V> {
+    graph: &'a Graph,
     frontier: Frontier<'a>,
     state: S,
     visit: &'a V,
@@ -437,7 +459,7 @@ struct WholeVisitor<'a, S, V> {
 
 impl<S: Send, R: Outcome, V: Fn(&mut S, List<'_>) -> R + Sync> ListVisitor for WholeVisitor<'_, S, V> {
     fn page(&mut self, _number: u64, lists: &Lists, weights: Weights<'_>) -> Result<()> {
-        let WholeVisitor { frontier, state, visit, open, ended, .. } = self;
+        let WholeVisitor { graph, frontier, state, visit, open, ended, .. } = self;
         let mut outcome = Ok(());
         frontier.wanted(lists, |i| {
             if outcome.is_err() {
@@ -448,11 +470,11 @@ impl<S: Send, R: Outcome, V: Fn(&mut S, List<'_>) -> R + Sync> ListVisitor for W
                 outcome = visit(state, whole).outcome();
                 return;
             }
-            let piece = Piece::with(open, list);
-            match (piece.begins, piece.ends) {
-                (true, true) => outcome = visit(state, piece.list()).outcome(),
-                (false, true) => ended.push(piece),
-                _ => *open = Some(piece),
+            match Piece::with(graph, open, list, 0) {
+                Err(error) => outcome = Err(error),
+                Ok(piece) if piece.begins && piece.ends => outcome = visit(state, piece.list()).outcome(),
+                Ok(piece) if piece.ends => ended.push(piece),
+                Ok(piece) => *open = Some(piece),
             }
         });
         outcome
@@ -462,7 +484,7 @@ impl<S: Send, R: Outcome, V: Fn(&mut S, List<'_>) -> R + Sync> ListVisitor for W
         self.ended.extend(self.open.take());
         for mut piece in self.ended.drain(..) {
             piece.units = unit..unit + 1;
-            if let Some(whole) = self.joiner.join(piece) {
+            if let Some(whole) = self.joiner.join(piece)? {
                 (self.visit)(&mut self.state, whole.list()).outcome()?;
             }
         }

@@ -499,6 +499,7 @@ impl<'a, P: VertexProgram> Engine<'a, P> {
                 let mut sweep = visit_parts_here(self.graph, worker, edges, wanted, frontier, |list| {
                     let mut vertex = self.vertex(request.vertex, hand, request.direction, true);
                     self.program.on_list(&mut vertex, &mut state, list.alone());
+                    Ok(())
                 })?;
                 sweep.add(&self.waves(worker, hand, Some(&mut state), parts)?);
                 return Ok(sweep);
