@@ -245,10 +245,7 @@ impl Manifest {
             let expected = "two columns of real numbers of 64 bits for complex values";
             return Err(Error::new(0, expected, format!("columns of the types [{}]", kinds.join(", "))));
         }
-        // Images of older writers have columns that are neither weights nor attributes.
-        if !self.attributes.is_empty() {
-            attribute::check(&self.attributes, &self.values, self.weight_columns())?;
-        }
+        attribute::check(&self.attributes, &self.values, self.weight_columns())?;
         attribute::check(&self.vertex_attributes, &self.vertex_values, 0)?;
         let entries = self.out_lists.entries;
         if self.in_lists.is_some_and(|lists| lists.entries != entries) {

@@ -120,17 +120,12 @@ pub fn check(graph: &Graph) -> Result<CheckReport> {
     Ok(CheckReport { vertices: graph.vertices(), edges: graph.edges(), entries, pages, image_bytes })
 }
 
-/// Reads the columns of values behind those of the weights, which are checked beside the lists; those of attributes
-/// beside the in-lists only, for [`check_attributes`] reads the others.
+/// Reads the columns of attributes beside the in-lists: [`check_attributes`] reads the others, and those of the weights
+/// are checked beside the lists.
 fn check_values(graph: &Graph) -> Result<()> {
     let manifest = graph.manifest();
-    let first = if manifest.attributes.is_empty() { 1 } else { 0 }.max(manifest.weight_columns());
-    let is_read = |column: usize| manifest.attributes.iter().any(|attribute| attribute.has_column(column));
-    let columns = (first..manifest.values.len()).flat_map(|column| [(column, false), (column, true)]);
-    let columns =
-        columns.filter(|&(column, incoming)| if incoming { manifest.has_in_values(column) } else { !is_read(column) });
-    for (column, incoming) in columns {
-        let mut values = indexed_values(graph, ImageFile::values(column, incoming), manifest.out_lists.entries)?;
+    for column in (manifest.weight_columns()..manifest.values.len()).filter(|&column| manifest.has_in_values(column)) {
+        let mut values = indexed_values(graph, ImageFile::values(column, true), manifest.out_lists.entries)?;
         loop {
             let some = values.peek(usize::MAX)?.len();
             if some == 0 {

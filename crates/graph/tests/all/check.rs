@@ -4,7 +4,7 @@ use crate::common;
 
 use common::{Model, edit_manifest, open, runtime, write_column};
 use outcore_format::{Index, ListWriter, Order, ValueColumn, ValueType, WeightKind, index_bytes};
-use outcore_graph::{Direction, Edges, Frontier, Graph, ListPart, check, scan};
+use outcore_graph::{Direction, Graph, check};
 use outcore_image::{Error, ImageFile, ImageOptions, MANIFEST};
 use std::path::Path;
 
@@ -350,46 +350,30 @@ fn shift_entries(image: &Path, file: ImageFile) {
     std::fs::write(file.path(image), index_bytes(&origin, &wrong)).unwrap();
 }
 
-/// Images may have any number of columns of values; those behind the weights are read by `check` too.
+/// Columns that are neither weights nor attributes are refused when an image is opened: readers would leave them out,
+/// such as the imaginary parts of values that are not said to be complex.
 #[test]
-fn further_columns_of_values_are_checked() {
+fn columns_that_belong_to_nothing_are_refused() {
     let directory = tempfile::tempdir().unwrap();
     let model = Model::random(5, 500, 12_000, true, true).with_weights(WeightKind::F64);
     let image = model.write(directory.path());
     let entries: usize = model.lists(Direction::Out).iter().map(Vec::len).sum();
-    let values: Vec<u64> = (0..entries as u64).map(|value| value * value % 251).collect();
-    for (column, kind) in [(1, ValueType::U8), (2, ValueType::F32), (3, ValueType::I16)] {
-        let of_kind: Vec<u64> =
-            values.iter().map(|&value| if kind.is_real() { (value as f64).to_bits() } else { value }).collect();
-        let pages = [false, true].map(|incoming| common::write_values(&image, column, incoming, kind, &of_kind));
-        let named = ValueColumn { name: format!("v{column}"), kind, out_pages: pages[0], in_pages: pages[1] };
-        edit_manifest(&image, |manifest| manifest.values.push(named));
-    }
-    check_at(&image, 2).unwrap();
-    let sums = weight_sums(&image);
-    assert_eq!(sums, weight_sums(&model.write(tempfile::tempdir().unwrap().path())));
-    for (column, incoming) in [(1, true), (2, false), (3, true)] {
-        let file = ImageFile::values(column, incoming);
-        let right = std::fs::read(file.path(&image)).unwrap();
-        let mut wrong = right.clone();
-        wrong[100] ^= 1;
-        std::fs::write(file.path(&image), &wrong).unwrap();
-        let text = check_at(&image, 1).unwrap_err().to_string();
-        assert!(text.contains(&file.name().unwrap()) && text.contains("damaged"), "{text}");
-        std::fs::write(file.path(&image), &right).unwrap();
-    }
-    // One value too few.
-    common::write_values(&image, 1, false, ValueType::U8, &values[1..]);
-    assert!(check_at(&image, 1).unwrap_err().to_string().contains("out_1"));
-}
-
-fn weight_sums(image: &Path) -> f64 {
-    let graph = common::open(image, 2);
-    let edges = Edges::new(Direction::Out, true);
-    let add = |sum: &mut f64, list: ListPart<'_>| {
-        *sum += (0..list.neighbours.len()).map(|i| list.weights.real(i)).sum::<f64>()
+    let values: Vec<u64> = (0..entries as u64).map(|value| (value as f64).to_bits()).collect();
+    let kind = ValueType::F64;
+    let pages = [false, true].map(|incoming| common::write_values(&image, 1, incoming, kind, &values));
+    let imaginary = ValueColumn { name: "imaginary".to_owned(), kind, out_pages: pages[0], in_pages: pages[1] };
+    let is_opened = || {
+        let opened = Graph::open(&common::runtime(1), &image, ImageOptions::default());
+        opened.map(drop).map_err(|error| error.to_string())
     };
-    scan(&graph, edges, Frontier::All, || 0.0, add).unwrap().0.iter().sum()
+    edit_manifest(&image, |manifest| {
+        manifest.values.push(imaginary);
+        manifest.complex = true;
+    });
+    assert_eq!(is_opened(), Ok(()));
+    edit_manifest(&image, |manifest| manifest.complex = false);
+    let text = is_opened().unwrap_err();
+    assert!(text.contains("expected 1 columns of values") && text.contains("found 2"), "{text}");
 }
 
 fn write_weights(image: &Path, weights: impl Iterator<Item = u64>) {
