@@ -3,6 +3,7 @@
 //! [`scan`] hands out lists as the pages hold them: a list that spans pages comes in parts, perhaps to several workers.
 //! [`fold`] hides that: every part is folded to a value, values of one list are merged in page order, within units
 //! first and then over units, and each vertex is finished once. So the same sums come out for every number of workers.
+//! Units are merged while the sweep goes on, as soon as no earlier one is under way: few of them wait.
 
 use crate::engine::graph::{Direction, Edges, Graph};
 use crate::engine::sweep::{ListVisitor, Wanted, count_pages, pages_of_range, pages_of_set, sweep};
@@ -10,7 +11,12 @@ use crate::engine::vertex_set::Bitmap;
 use crate::engine::weights::Weights;
 use outcore_format::Lists;
 use outcore_image::{Error, Outcome, Result, Selection, SweepStats};
+use outcore_io::{Budget, ReservedVec, into_inner, lock};
 use std::ops::Range;
+use std::sync::{Arc, Mutex};
+
+/// Number of ended units per worker that wait for earlier ones in memory that small allocations have anyway.
+const FEW_WAITING: usize = 64;
 
 /// The vertices whose lists are visited.
 #[derive(Clone, Copy, Debug)]
@@ -298,38 +304,107 @@ pub fn fold<F: ListFold>(
     frontier.check(graph)?;
     let edges = edges.into();
     let wanted = frontier.wanted_pages(graph, edges.direction);
+    let merger = Merger::new(folder, graph.runtime().budget(), graph.runtime().threads())?;
     let make = || FoldVisitor {
         frontier,
         folder,
+        merger: &merger,
+        worker: merger.join(),
         open: None,
-        loose: Vec::new(),
+        head: None,
         total: F::Total::default(),
-        totals: Vec::new(),
     };
-    let (visitors, stats) = sweep(graph, edges, wanted, make)?;
-    let total = merged(folder, visitors);
+    let (_, stats) = sweep(graph, edges, wanted, make)?;
+    let total = merger.finish();
     folder.check()?;
     Ok((total, stats))
 }
 
-/// The total, in the order of units, whichever workers had them. Lists that span units are finished here.
-fn merged<F: ListFold>(folder: &F, visitors: Vec<FoldVisitor<'_, F>>) -> F::Total {
-    let (mut loose, mut totals) = (Vec::new(), Vec::new());
-    for visitor in visitors {
-        loose.extend(visitor.loose);
-        totals.extend(visitor.totals);
+/// Merges units in their order, whichever workers have them, and finishes the lists that span units.
+///
+/// Workers take units in rising order, and each ends its units in that order. So no unit below the last one that every
+/// worker has ended is under way: those are merged at once.
+struct Merger<'a, F: ListFold> {
+    folder: &'a F,
+    merging: Mutex<Merging<F>>,
+}
+
+struct Merging<F: ListFold> {
+    /// The last unit that each worker has ended, or that any had ended before its first.
+    ended: Vec<Option<u64>>,
+    /// Ended units that an earlier one may precede, in their order.
+    waiting: ReservedVec<Unit<F>>,
+    /// The total of all merged units, and the list that goes on behind them.
+    total: F::Total,
+    open: Option<Part<F>>,
+}
+
+/// A list, and the value of a part of it.
+type Part<F> = (u32, <F as ListFold>::Value);
+
+/// The values of an ended unit.
+struct Unit<F: ListFold> {
+    number: u64,
+    /// The list that began in an earlier unit and ended in this one.
+    head: Option<Part<F>>,
+    /// The total of the lists that both began and ended in it.
+    total: F::Total,
+    /// The list that goes on in a later unit.
+    tail: Option<Part<F>>,
+}
+
+impl<'a, F: ListFold> Merger<'a, F> {
+    fn new(folder: &'a F, budget: &Arc<Budget>, workers: usize) -> Result<Self> {
+        let waiting = ReservedVec::beside(budget, "units of a fold that wait for earlier ones", FEW_WAITING * workers)?;
+        let merging = Merging { ended: Vec::new(), waiting, total: F::Total::default(), open: None };
+        Ok(Merger { folder, merging: Mutex::new(merging) })
     }
-    // Sorted by cached keys: the code of another sort would be compiled again for every fold.
-    totals.sort_by_cached_key(|&(unit, _)| unit);
-    let mut total = F::Total::default();
-    totals.into_iter().for_each(|(_, unit)| folder.add(&mut total, unit));
-    // A unit has at most two loose ends, of different lists or of one that spans it.
-    loose.sort_by_cached_key(|end| (end.vertex, end.unit));
-    for list in loose.chunk_by(|a, b| a.vertex == b.vertex) {
-        let value = list[1..].iter().fold(list[0].value, |value, end| folder.merge(value, end.value));
-        folder.finish(list[0].vertex, Some(value), &mut total);
+
+    /// Adds a worker, before it takes its first unit; returns its number.
+    fn join(&self) -> usize {
+        let Merging { ended, .. } = &mut *lock(&self.merging);
+        // Later units than all that were taken so far are left to it.
+        ended.push(ended.iter().copied().max().flatten());
+        ended.len() - 1
     }
-    total
+
+    /// A worker has ended a unit.
+    fn end(&self, worker: usize, unit: Unit<F>) -> Result<()> {
+        let Merging { ended, waiting, total, open } = &mut *lock(&self.merging);
+        ended[worker] = Some(unit.number);
+        waiting.make_room(1)?;
+        let place = waiting.partition_point(|other| other.number < unit.number);
+        waiting.as_mut_vec().insert(place, unit);
+        // A worker that has ended none so far may have taken any.
+        let Some(last) = ended.iter().copied().min().flatten() else { return Ok(()) };
+        let complete = waiting.partition_point(|unit| unit.number <= last);
+        waiting.as_mut_vec().drain(..complete).for_each(|unit| merge(self.folder, total, open, unit));
+        Ok(())
+    }
+
+    /// The total, once all workers have ended.
+    fn finish(self) -> F::Total {
+        let Merging { mut waiting, mut total, mut open, .. } = into_inner(self.merging);
+        waiting.as_mut_vec().drain(..).for_each(|unit| merge(self.folder, &mut total, &mut open, unit));
+        if let Some((vertex, value)) = open {
+            self.folder.finish(vertex, Some(value), &mut total);
+        }
+        total
+    }
+}
+
+/// Adds the next unit to a total; `open` is the list that goes on behind the units before it.
+fn merge<F: ListFold>(folder: &F, total: &mut F::Total, open: &mut Option<Part<F>>, unit: Unit<F>) {
+    let mut go_on = |(vertex, value): Part<F>, total: &mut F::Total| match open.take() {
+        Some((before, first)) if before == vertex => *open = Some((vertex, folder.merge(first, value))),
+        ended => {
+            *open = Some((vertex, value));
+            ended.into_iter().for_each(|(vertex, value)| folder.finish(vertex, Some(value), total));
+        }
+    };
+    unit.head.into_iter().for_each(|part| go_on(part, total));
+    folder.add(total, unit.total);
+    unit.tail.into_iter().for_each(|part| go_on(part, total));
 }
 
 /// A list that is not finished at the end of a page.
@@ -340,22 +415,16 @@ struct Open<A> {
     headless: bool,
 }
 
-/// The part that one unit holds of a list that spans units.
-struct Loose<A> {
-    unit: u64,
-    vertex: u32,
-    value: A,
-}
-
 struct FoldVisitor<'a, F: ListFold> {
     frontier: Frontier<'a>,
     folder: &'a F,
+    merger: &'a Merger<'a, F>,
+    worker: usize,
     open: Option<Open<F::Value>>,
-    /// Ends of lists; those of the unit under way carry the unit `u64::MAX` until it ends.
-    loose: Vec<Loose<F::Value>>,
-    /// The total of the lists that ended in the unit under way, and of every unit before it.
+    /// The list that ended in the unit under way, and began in an earlier one.
+    head: Option<Part<F>>,
+    /// The total of the lists that began and ended in the unit under way.
     total: F::Total,
-    totals: Vec<(u64, F::Total)>,
 }
 
 impl<F: ListFold> ListVisitor for FoldVisitor<'_, F> {
@@ -379,13 +448,9 @@ impl<F: ListFold> ListVisitor for FoldVisitor<'_, F> {
     }
 
     fn end_unit(&mut self, unit: u64) -> Result<()> {
-        if let Some(open) = self.open.take() {
-            self.loose.push(Loose { unit: u64::MAX, vertex: open.vertex, value: open.value });
-        }
-        for end in self.loose.iter_mut().rev().take_while(|end| end.unit == u64::MAX) {
-            end.unit = unit;
-        }
-        self.totals.push((unit, std::mem::take(&mut self.total)));
+        let tail = self.open.take().map(|open| (open.vertex, open.value));
+        let (head, total) = (self.head.take(), std::mem::take(&mut self.total));
+        self.merger.end(self.worker, Unit { number: unit, head, total, tail })?;
         self.folder.check()
     }
 }
@@ -426,7 +491,7 @@ impl<F: ListFold> FoldVisitor<'_, F> {
         if continued {
             self.open = Some(open);
         } else if open.headless {
-            self.loose.push(Loose { unit: u64::MAX, vertex, value: open.value });
+            self.head = Some((vertex, open.value));
         } else {
             self.folder.finish(vertex, Some(open.value), &mut self.total);
         }
@@ -461,20 +526,62 @@ mod tests {
         }
     }
 
+    /// One list spans the first three units, another one the last two.
+    fn unit(number: u64) -> Unit<Digits> {
+        let head = [None, None, Some((7, 3)), Some((9, 5))][number as usize];
+        let tail = [Some((7, 1)), Some((7, 2)), Some((9, 4)), None][number as usize];
+        Unit { number, head, total: vec![100 + number], tail }
+    }
+
     #[test]
     fn units_merge_in_their_order_whichever_workers_had_them() {
-        // One list spans the first three units, another one the last two.
-        let ends = [(0, 7, 1), (1, 7, 2), (2, 7, 3), (2, 9, 4), (3, 9, 5)];
-        for workers in [[0, 0, 0, 0], [1, 0, 0, 1], [2, 1, 0, 0], [1, 0, 1, 0], [0, 2, 1, 1]] {
-            let visitor = |worker: usize| {
-                let is_own = |unit: u64| workers[unit as usize] == worker;
-                let own = ends.iter().filter(|end| is_own(end.0));
-                let loose = own.map(|&(unit, vertex, value)| Loose { unit, vertex, value }).collect();
-                let totals = (0..4).filter(|&unit| is_own(unit)).map(|unit| (unit, vec![100 + unit])).collect();
-                FoldVisitor { frontier: Frontier::All, folder: &Digits, open: None, loose, total: Vec::new(), totals }
-            };
-            let total = merged(&Digits, (0..3).map(visitor).collect());
-            assert_eq!(total, [100, 101, 102, 103, 123, 45], "units on workers {workers:?}");
+        let budget = Arc::new(Budget::new(64 << 20, 0).unwrap());
+        // Every order of ends in which those of a worker rise.
+        let orders = [[0, 1, 2, 3], [3, 0, 1, 2], [1, 0, 3, 2], [2, 3, 0, 1], [0, 3, 1, 2]];
+        for workers in [[0, 0, 0, 0], [1, 0, 0, 1], [2, 1, 0, 0], [1, 0, 1, 0], [0, 2, 1, 1], [0, 1, 2, 3]] {
+            for order in orders {
+                let of_worker = |worker| order.iter().filter(move |&&unit| workers[unit as usize] == worker);
+                if !(0..4).all(|worker| of_worker(worker).is_sorted()) {
+                    continue;
+                }
+                let merger = Merger::new(&Digits, &budget, 4).unwrap();
+                let joined: Vec<usize> = (0..4).map(|_| merger.join()).collect();
+                order.iter().for_each(|&number| {
+                    merger.end(joined[workers[number as usize]], unit(number)).unwrap();
+                });
+                let total = merger.finish();
+                assert_eq!(total, [100, 101, 102, 123, 103, 45], "units on workers {workers:?}, ended as {order:?}");
+            }
         }
+    }
+
+    #[test]
+    fn few_units_wait_for_earlier_ones_however_many_there_are() {
+        let budget = Arc::new(Budget::new(64 << 20, 0).unwrap());
+        let free_bytes = budget.available_bytes();
+        let merger = Merger::new(&Digits, &budget, 4).unwrap();
+        let mut workers = vec![merger.join()];
+        for number in 0..20_000 {
+            // Some workers begin late.
+            if workers.len() < 4 && number == [0, 3, 5000, 9000][workers.len()] {
+                workers.push(merger.join());
+            }
+            let worker = workers[number as usize % workers.len()];
+            let parts = (Some((number as u32, 1)), Some((number as u32 + 1, 1)));
+            merger.end(worker, Unit { number, head: parts.0, total: Vec::new(), tail: parts.1 }).unwrap();
+            assert!(lock(&merger.merging).waiting.len() <= 4, "at unit {number}");
+        }
+        assert_eq!(budget.available_bytes(), free_bytes, "nothing had to be reserved");
+        assert_eq!(merger.finish().len(), 20_001);
+        // One that lags behind lets others wait: they are reserved.
+        let merger = Merger::new(&Digits, &budget, 2).unwrap();
+        let (slow, quick) = (merger.join(), merger.join());
+        (1..10_000).for_each(|number| {
+            merger.end(quick, Unit { number, head: None, total: vec![number], tail: None }).unwrap();
+        });
+        assert!(budget.available_bytes() + 10_000 * size_of::<Unit<Digits>>() as u64 <= free_bytes);
+        merger.end(slow, Unit { number: 0, head: None, total: vec![0], tail: None }).unwrap();
+        assert!(merger.finish().into_iter().eq(0..10_000));
+        assert_eq!(budget.available_bytes(), free_bytes);
     }
 }
