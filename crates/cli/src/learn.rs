@@ -93,9 +93,7 @@ fn plan(args: &LearnArgs, limits: &Limits) -> Result<Prepared> {
     for (option, file) in args.outputs() {
         plan.check_file(&runtime, file, option == "--output")?;
     }
-    if !common.explain {
-        plan.require(&runtime, statistic.name, common.output.as_deref())?;
-    }
+    plan.require(&runtime, statistic.name, common.output.as_deref())?;
     Ok(Prepared { runtime, data, plan })
 }
 
