@@ -7,7 +7,7 @@
 use crate::exit::attached;
 use outcore::io::{bytes_text, lock};
 use outcore::{Progress, Runtime, Unit};
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyException, PyTypeError};
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict};
@@ -176,11 +176,11 @@ impl Display {
         };
         match &self.function {
             Some(function) => events.iter().try_for_each(|event| call(py, function, event)),
-            // A bar that can no longer be drawn is given up without an error.
-            None if !events.is_empty() => {
-                _ = self.draw(py, &events);
-                Ok(())
-            }
+            // A bar that can no longer be drawn is given up without an error; an interruption meanwhile is none of it.
+            None if !events.is_empty() => match self.draw(py, &events) {
+                Err(raised) if !raised.is_instance_of::<PyException>(py) => Err(raised),
+                _ => Ok(()),
+            },
             None => Ok(()),
         }
     }

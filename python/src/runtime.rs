@@ -118,13 +118,14 @@ pub fn holders_dict<'py>(py: Python<'py>, holders: &[Holder]) -> PyResult<Bound<
 /// lock held, so no fork finds it taken.
 static OF_PROCESS: Mutex<Option<(u32, Arc<Runtime>)>> = Mutex::new(None);
 
-fn of_process(py: Python<'_>) -> PyResult<Arc<Runtime>> {
+/// The runtime of this process. Python must not run under the lock, not even for an exception: it may switch threads.
+fn of_process() -> Result<Arc<Runtime>> {
     let mut slot = lock(&OF_PROCESS);
     match &*slot {
         Some((process, runtime)) if *process == std::process::id() => Ok(Arc::clone(runtime)),
         _ => {
             let options = RuntimeOptions { beside_process: true, ..RuntimeOptions::default() };
-            let runtime = Arc::new(Runtime::new(options).map_err(|error| raise(py, error))?);
+            let runtime = Arc::new(Runtime::new(options)?);
             // An inherited runtime is not dropped in a fork: it belongs to the other process.
             std::mem::forget(slot.replace((std::process::id(), Arc::clone(&runtime))));
             Ok(runtime)
@@ -172,7 +173,7 @@ impl Limits {
                 let made = Runtime::new(options.clone()).map_err(|error| refused(error.into(), &options));
                 return made.map(Arc::new).map_err(|error| raise(py, error));
             }
-            None => of_process(py)?.for_work(options),
+            None => of_process().map_err(|error| raise(py, error))?.for_work(options),
         };
         made.map(Arc::new).map_err(|error| raise(py, error))
     }
