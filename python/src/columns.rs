@@ -13,13 +13,16 @@ use arrow_schema::DataType;
 use numpy::{Element, PyArray1, PyUntypedArray};
 use outcore::format::{IdColumn, WeightKind};
 use outcore::io::{Array, Reservation};
-use outcore::{Column, Image, Table, distance_bits, ids_of, signed_count};
+use outcore::{Column, Image, Runtime, Table, distance_bits, ids_of, signed_count};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyList;
 
 /// Bytes of a string as a Python object, beside its text.
 const STRING_BYTES: u64 = 64;
+
+/// Number of values between two looks for a request to stop.
+const CHECKED_VALUES: usize = 1 << 18;
 
 /// Number of ids of a path that are looked up together.
 const PATH_PART: usize = 1 << 16;
@@ -50,6 +53,8 @@ pub fn to_numpy<'py>(py: Python<'py>, table: &Table, name: &str) -> PyResult<Bou
     let reservation = set_aside(py, image, &purpose, bytes)?;
     let column = table.columns().iter().find(|(own, _)| own == name).map(|(_, column)| column.clone());
     let order = table.order().map(|order| &order[..]);
+    let operation = &image.for_operation(None);
+    let runtime = operation.runtime();
     // Columns of values that need no ids.
     let of_ids = |columns: Vec<(String, Column)>| {
         let alone = Table::new(image.clone(), columns);
@@ -57,17 +62,17 @@ pub fn to_numpy<'py>(py: Python<'py>, table: &Table, name: &str) -> PyResult<Bou
     };
     let distance = |stored: u64| distance_bits(stored).map_or(f64::NAN, f64::from_bits);
     let array = match &column {
-        Some(Column::Real(values)) => array(py, in_order(order, values, |value| value).collect()),
-        Some(Column::Number(values)) => array(py, in_order(order, values, i64::from).collect()),
-        Some(Column::Count(values)) => array(py, in_order(order, values, signed_count).collect()),
-        Some(Column::Unsigned(values)) => array(py, in_order(order, values, |value| value).collect()),
-        Some(Column::Signed(values)) => array(py, in_order(order, values, |value| value).collect()),
-        Some(Column::Level(values)) => masked(py, in_order(order, values, level))?,
+        Some(Column::Real(values)) => array(py, in_order(py, runtime, (order, values), |value| value)?),
+        Some(Column::Number(values)) => array(py, in_order(py, runtime, (order, values), i64::from)?),
+        Some(Column::Count(values)) => array(py, in_order(py, runtime, (order, values), signed_count)?),
+        Some(Column::Unsigned(values)) => array(py, in_order(py, runtime, (order, values), |value| value)?),
+        Some(Column::Signed(values)) => array(py, in_order(py, runtime, (order, values), |value| value)?),
+        Some(Column::Level(values)) => masked(py, runtime, (order, values), level)?,
         Some(Column::Distance(values, WeightKind::I64)) => {
             let whole = |stored| distance_bits(stored).map(|bits| bits as i64);
-            masked(py, in_order(order, values, whole))?
+            masked(py, runtime, (order, values), whole)?
         }
-        Some(Column::Distance(values, WeightKind::F64)) => array(py, in_order(order, values, distance).collect()),
+        Some(Column::Distance(values, WeightKind::F64)) => array(py, in_order(py, runtime, (order, values), distance)?),
         None => ids(py, &of_ids(Vec::new()), 0)?,
         Some(column) => ids(py, &of_ids(vec![(name.to_owned(), column.clone())]), 1)?,
     };
@@ -97,14 +102,45 @@ fn owner(array: Bound<'_, PyAny>) -> PyResult<Bound<'_, PyAny>> {
     if base.is_instance_of::<PyUntypedArray>() { owner(base) } else { Ok(array) }
 }
 
+/// The order of rows, unless it is that of the values, and the values.
+type Ordered<'a, T> = (Option<&'a [u32]>, &'a [T]);
+
+/// Number of rows.
+fn rows<T>((order, values): Ordered<'_, T>) -> usize {
+    order.map_or(values.len(), <[u32]>::len)
+}
+
+/// Calls `take` with the value of every row, on a worker, without the interpreter's lock. A signal stops it.
+fn each_row<T: Copy + Sync>(
+    py: Python<'_>,
+    runtime: &Runtime,
+    (order, values): Ordered<'_, T>,
+    mut take: impl FnMut(T) + Send,
+) -> PyResult<()> {
+    let rows = rows((order, values));
+    run(py, runtime, || {
+        for first in (0..rows).step_by(CHECKED_VALUES) {
+            runtime.cancel().check()?;
+            let part = first..rows.min(first + CHECKED_VALUES);
+            match order {
+                None => values[part].iter().for_each(|&value| take(value)),
+                Some(order) => order[part].iter().for_each(|&row| take(values[row as usize])),
+            }
+        }
+        Ok(())
+    })
+}
+
 /// The values of a column, in the order of the rows.
-fn in_order<'a, T: Copy, U>(
-    order: Option<&'a [u32]>,
-    values: &'a [T],
-    of: impl Fn(T) -> U + 'a,
-) -> impl ExactSizeIterator<Item = U> + 'a {
-    let rows = order.map_or(values.len(), <[u32]>::len);
-    (0..rows).map(move |row| of(values[order.map_or(row, |order| order[row] as usize)]))
+fn in_order<T: Copy + Sync, U: Send>(
+    py: Python<'_>,
+    runtime: &Runtime,
+    ordered: Ordered<'_, T>,
+    of: impl Fn(T) -> U + Sync,
+) -> PyResult<Vec<U>> {
+    let mut all = Vec::with_capacity(rows(ordered));
+    each_row(py, runtime, ordered, |value| all.push(of(value)))?;
+    Ok(all)
 }
 
 fn array<T: Element>(py: Python<'_>, values: Vec<T>) -> Bound<'_, PyAny> {
@@ -130,10 +166,13 @@ impl<T: Element + ArrowNativeTypeOp> Maybe<T> {
 
     fn extend(&mut self, values: impl Iterator<Item = Option<T>>) {
         self.missing.resize(self.values.len(), false);
-        for value in values {
-            self.missing.push(value.is_none());
-            self.values.push(value.unwrap_or_else(loud));
-        }
+        values.for_each(|value| self.push(value));
+    }
+
+    /// Appends a value, where a mask is there for all before it.
+    fn push(&mut self, value: Option<T>) {
+        self.missing.push(value.is_none());
+        self.values.push(value.unwrap_or_else(loud));
     }
 
     /// Appends the values of a column, as they are where none is missing.
@@ -155,13 +194,15 @@ impl<T: Element + ArrowNativeTypeOp> Maybe<T> {
     }
 }
 
-/// A masked array of some values.
-fn masked<'py, T: Element + ArrowNativeTypeOp>(
+/// A masked array of the values of a column, in the order of the rows.
+fn masked<'py, T: Copy + Sync, U: Element + ArrowNativeTypeOp>(
     py: Python<'py>,
-    values: impl ExactSizeIterator<Item = Option<T>>,
+    runtime: &Runtime,
+    ordered: Ordered<'_, T>,
+    of: impl Fn(T) -> Option<U> + Sync,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let mut column = Maybe::with_capacity(values.len());
-    column.extend(values);
+    let mut column = Maybe::with_capacity(rows(ordered));
+    each_row(py, runtime, ordered, |value| column.push(of(value)))?;
     column.into_array(py, true)
 }
 
@@ -190,7 +231,9 @@ impl Distances {
         let make = || -> PyResult<_> {
             let (bytes, purpose) = (9 * self.levels.len() as u64, "distances as a NumPy array");
             let reservation = set_aside(py, image, purpose, bytes)?;
-            let array = masked(py, self.levels.iter().copied().map(level))?.call_method1("reshape", (self.shape,))?;
+            let operation = image.for_operation(None);
+            let array = masked(py, operation.runtime(), (None, &self.levels), level)?;
+            let array = array.call_method1("reshape", (self.shape,))?;
             keep(&array, reservation)?;
             Ok(array.unbind())
         };
@@ -237,13 +280,14 @@ impl Path {
 
 /// A column of ids: the one at this place among the table's.
 fn ids<'py>(py: Python<'py>, table: &Table, place: usize) -> PyResult<Bound<'py, PyAny>> {
-    let (rows, schema) = (table.rows() as usize, table.schema());
+    let table = table.for_operation();
+    let (rows, schema, runtime) = (table.rows() as usize, table.schema(), table.image().runtime());
     let (kind, is_nullable) = (schema.field(place).data_type().clone(), schema.field(place).is_nullable());
     let mut signed: Maybe<i64> = Maybe::with_capacity(if kind == DataType::Int64 { rows } else { 0 });
     let mut unsigned: Maybe<u64> = Maybe::with_capacity(if kind == DataType::UInt64 { rows } else { 0 });
     let strings = PyList::empty(py);
-    let mut reader = table.reader().map_err(|error| raise(py, error))?;
-    while let Some(batch) = py.detach(|| reader.next_batch()).map_err(|error| raise(py, error))? {
+    let mut reader = run(py, runtime, || table.reader())?;
+    while let Some(batch) = run(py, runtime, || reader.next_batch())? {
         py.check_signals()?;
         let column = batch.column(place);
         match kind {

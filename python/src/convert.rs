@@ -1,7 +1,7 @@
 //! Rows of results as Python has them: tuples, dicts, frames. And ids of the user as text.
 
 pub use crate::columns::to_numpy;
-use crate::errors::raise;
+use crate::runtime::run;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     Date32Type, Float64Type, Int64Type, TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType,
@@ -36,9 +36,10 @@ pub fn named<'py>(py: Python<'py>, rows: &RecordBatch) -> PyResult<Bound<'py, Py
 /// A dict from every vertex to its value of a column.
 pub fn to_dict<'py>(py: Python<'py>, table: &Table, name: &str) -> PyResult<Bound<'py, PyDict>> {
     let Ok(place) = table.schema().index_of(name) else { return Err(no_column(table, name)) };
-    let mut reader = table.reader().map_err(|error| raise(py, error))?;
-    let dict = PyDict::new(py);
-    while let Some(batch) = py.detach(|| reader.next_batch()).map_err(|error| raise(py, error))? {
+    let (table, dict) = (table.for_operation(), PyDict::new(py));
+    let runtime = table.image().runtime();
+    let mut reader = run(py, runtime, || table.reader())?;
+    while let Some(batch) = run(py, runtime, || reader.next_batch())? {
         py.check_signals()?;
         for row in 0..batch.num_rows() {
             dict.set_item(value(py, batch.column(0), row)?, value(py, batch.column(place), row)?)?;
