@@ -1,7 +1,7 @@
 //! `outcore.Table`: the result of an algorithm, one row per vertex.
 
 use crate::convert::{id_object, id_text, named, to_dict, to_numpy, to_pandas, tuples};
-use crate::errors::{raise, usage};
+use crate::errors::usage;
 use crate::runtime::{checked_options, run, settings};
 use crate::views::Rows;
 use numpy::{PyArray1, PyArrayMethods};
@@ -415,12 +415,12 @@ impl PyTable {
 
     /// A `pyarrow.Table`; missing values are nulls.
     fn to_arrow<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        slf.py().import("pyarrow")?.call_method1("table", (slf,))
+        crate::stream::into_frame(slf, "pyarrow", "table")
     }
 
     /// A `polars.DataFrame`; missing values are nulls.
     fn to_polars<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        slf.py().import("polars")?.call_method1("DataFrame", (slf,))
+        crate::stream::into_frame(slf, "polars", "DataFrame")
     }
 
     /// A `pandas.DataFrame`; integers that may be missing are of nullable types, real numbers NaN.
@@ -447,8 +447,10 @@ impl PyTable {
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyCapsule>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
-        let reader = self.table.reader().map_err(|error| raise(py, error))?;
-        crate::stream::export(py, reader, requested_schema)
+        let table = self.table.for_operation();
+        let runtime = Arc::clone(table.image().runtime());
+        let reader = run(py, &runtime, || table.reader())?;
+        crate::stream::export(py, (reader, runtime), requested_schema)
     }
 
     fn __reduce__(&self) -> PyResult<()> {

@@ -1,15 +1,20 @@
 """Results in another order, row by row, and as arrays."""
 
+import _thread
 import math
 import os
 import re
 import shutil
 import subprocess
+import sys
+import threading
+import time
 
 import networkx as nx
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 
 import outcore as oc
@@ -291,3 +296,66 @@ def test_shortest_paths_are_told(order):
         assert oc.sssp(g, "3").path is None
         with pytest.raises(oc.NoVertexError):
             oc.sssp(g, "3", target="nobody")
+
+
+def test_a_stream_of_rows_is_interrupted(scratch, monkeypatch):
+    """Ctrl-C ends what pyarrow reads, between two batches: errors of streams are text, which it raises as its own."""
+    oc.generate("kronecker", scale=17, edge_factor=16, output="k.oc")
+    graph, begun = oc.Graph("k.oc"), threading.Event()
+
+    class Rows:
+        def __arrow_c_stream__(self, requested_schema=None):
+            stream = graph.edges.__arrow_c_stream__()
+            begun.set()
+            return stream
+
+    def interrupt():
+        begun.wait()
+        # Long enough for the main thread to leave Python, far less than all edges take.
+        time.sleep(0.02)
+        _thread.interrupt_main()
+
+    thread = threading.Thread(target=interrupt)
+    with pytest.raises(pa.ArrowInvalid, match="KeyboardInterrupt") as ended:
+        thread.start()
+        pa.table(Rows())
+    thread.join()
+    assert pa.table(graph.edges).num_rows == len(graph.edges)
+
+    def interrupted(rows):
+        raise ended.value
+
+    monkeypatch.setattr(pa, "table", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        oc.components(graph).to_arrow()
+
+
+def test_an_interruption_while_progress_is_drawn_is_raised(scratch, monkeypatch):
+    class Stream:
+        def __init__(self, error):
+            self.error = error
+
+        def write(self, text):
+            raise self.error
+
+    monkeypatch.setattr(sys, "stderr", Stream(KeyboardInterrupt()))
+    with pytest.raises(KeyboardInterrupt):
+        oc.import_graph([(1, 2)], "one.oc", progress=True)
+    assert not os.path.exists("one.oc")
+    # A bar that cannot be drawn is given up.
+    monkeypatch.setattr(sys, "stderr", Stream(OSError(5, "no terminal")))
+    oc.import_graph([(1, 2)], "one.oc", progress=True)
+
+
+def test_columns_of_any_order_and_kind_are_copied_whole(scratch):
+    """More rows than are copied between two looks for signals, in the order of the rows and in their own."""
+    oc.generate("path", scale=19, output="path.oc", directed=False)
+    with oc.Graph("path.oc") as graph:
+        levels = oc.bfs(graph, 5)
+        expected = np.abs(np.arange(2**19) - 5)
+        assert np.array_equal(levels.sort_by("vertex")["level"], expected)
+        assert np.array_equal(levels["level"][np.argsort(levels["vertex"])], expected)
+        backwards = levels.sort_by("vertex", descending=True)
+        assert np.array_equal(backwards["vertex"], np.arange(2**19)[::-1])
+        assert np.array_equal(backwards["level"], expected[::-1]) and not np.ma.is_masked(backwards["level"])
+        assert list(backwards[backwards["level"] == 2**19 - 6].to_dict("level")) == [2**19 - 1]

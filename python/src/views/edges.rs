@@ -180,7 +180,7 @@ impl PyEdges {
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyCapsule>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
-        crate::stream::export(py, self.batches(py)?.0, requested_schema)
+        crate::stream::export(py, self.batches(py)?, requested_schema)
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {

@@ -101,12 +101,13 @@ impl PyNodes {
         requested_schema: Option<Bound<'py, PyCapsule>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
         if self.data != Data::None {
-            return crate::stream::export(py, self.batches(py)?.0, requested_schema);
+            return crate::stream::export(py, self.batches(py)?, requested_schema);
         }
         let graph = self.graph.get().open_for_rows(py)?;
         let table = graph.table(Vec::new());
-        let reader = run(py, table.image().runtime(), || table.reader())?;
-        crate::stream::export(py, reader, requested_schema)
+        let runtime = Arc::clone(table.image().runtime());
+        let reader = run(py, &runtime, || table.reader())?;
+        crate::stream::export(py, (reader, runtime), requested_schema)
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
