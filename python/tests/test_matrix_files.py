@@ -223,3 +223,21 @@ def test_entries_at_one_place_are_combined_as_asked(tmp_path):
     for duplicates, expected in (("first", 2.0**62), ("max", 2.0**62), ("keep", 2.0**63)):
         with oc.import_matrix(entries, tmp_path / "m.oc", shape=(2, 2), duplicates=duplicates, replace=True) as own:
             assert (own @ np.array([0.0, 1.0]))[0] == expected
+
+
+def test_a_table_of_users_and_items_as_a_matrix(tmp_path):
+    """The advice is one that matrices take, and the first entries are counted as the matrix is."""
+    table = tmp_path / "ratings.csv"
+    table.write_text("userId,movieId,rating\n1,2,3.5\n0,4,5.0\n")
+    with pytest.warns(UserWarning, match=r"are one row and column: if they count apart, say shape=\.") as warned:
+        assert oc.import_matrix(table, tmp_path / "square.oc", weight="rating").shape == (4, 4)
+    assert not any("bipartite" in str(one.message) for one in warned)
+    assert oc.import_matrix(table, tmp_path / "m.oc", weight="rating", shape=(2, 5)).shape == (2, 5)
+    command = [os.environ.get("OUTCORE") or shutil.which("outcore"), "import", table, tmp_path / "n.oc", "--as", "matrix"]
+    done = subprocess.run([*command, "--weight", "rating", "--shape", "2x5"], capture_output=True, text=True, check=True)
+    shown = done.stdout + done.stderr
+    assert "entries      1, 2, weight 3.5" in shown and " 0, 4, weight 5" in shown and "bipartite" not in shown
+    done = subprocess.run([*command, "--weight", "rating", "--replace"], capture_output=True, text=True, check=True)
+    assert "say --shape." in done.stderr + done.stdout
+    with pytest.warns(UserWarning, match="say bipartite="):
+        oc.load_graph(table)

@@ -148,7 +148,8 @@ def test_every_option_of_the_shell_that_the_engine_names_has_a_name_in_python():
     left = [line for line in map(in_python, found) if re.search(r"--[a-z]", line)]
     assert left == []
     names = {name for line in found for name in re.findall(r"--([a-z-]+)", line)} - {"undirected"}
-    known = {*inspect.signature(oc.import_graph).parameters, *inspect.signature(oc.array.from_columns).parameters}
+    makers = (oc.import_graph, oc.import_matrix, oc.array.from_columns)
+    known = {name for maker in makers for name in inspect.signature(maker).parameters}
     assert {name.replace("-", "_") for name in names} <= known
 
 

@@ -355,9 +355,13 @@ fn tell(report: &ImportReport, text: Option<&TextFacts>, limits: &Limits) {
     line("direction", format!("{direction}, {why}"));
     tell_content(report, &line);
     for (place, edge) in report.first_edges.iter().enumerate() {
-        let arrow = if manifest.directed { "->" } else { "--" };
+        let (name, arrow) = match manifest.rows {
+            Some(_) => ("entries", ","),
+            None if manifest.directed => ("first edges", " ->"),
+            None => ("first edges", " --"),
+        };
         let weight = edge.weight.as_ref().map_or(String::new(), |weight| format!(", weight {weight}"));
-        line(if place == 0 { "first edges" } else { "" }, format!("{} {arrow} {}{weight}", edge.source, edge.target));
+        line(if place == 0 { name } else { "" }, format!("{}{arrow} {}{weight}", edge.source, edge.target));
     }
     line("edges read", facts.edges_read.to_string());
     line("duplicates", format!("{}: {}", facts.duplicates, duplicates_meaning(&facts.duplicates_policy)));

@@ -48,7 +48,7 @@ pub(crate) fn with_sides(mut source: Source, options: &InputOptions) -> Result<S
         (facts.directed, facts.directed_by) = (Some(false), Some("the two sides".to_owned()));
     }
     // Equal ids of both sides are two vertices here.
-    let as_ids = facts.ends.as_ref().and_then(|[source, target]| kinds_note(source, target, false));
+    let as_ids = facts.ends.as_ref().and_then(|[source, target]| kinds_note(source, target, false, false));
     facts.notes.retain(|note| Some(note) != as_ids.as_ref());
     if is_told {
         facts.notes.push(format!("Ids of sources begin with `{left}`, ids of targets with `{right}`."));

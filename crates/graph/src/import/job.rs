@@ -173,7 +173,10 @@ impl<'a> Job<'a> {
             (manifest.vertex_values, manifest.vertex_attributes) = (values, attributes);
         }
         let notes = self.notes(&mut input, &written[0].stats);
-        let first_edges = input.first_edges.take().map_or(Vec::new(), |(_, edges)| edges);
+        let mut first_edges = input.first_edges.take().map_or(Vec::new(), |(_, edges)| edges);
+        if let Some(rows) = manifest.rows {
+            first_edges.iter_mut().for_each(|entry| entry.count_column_from(rows));
+        }
         drop((merged, numbered, input));
         self.write_attributes(&mut manifest, partitioned.vertex_places)?;
         self.finish(manifest, first_edges, notes)

@@ -93,6 +93,14 @@ pub struct ReadEdge {
 }
 
 impl ReadEdge {
+    /// Counts the columns of a rectangular matrix, which are vertices behind its rows, from 0.
+    pub fn count_column_from(&mut self, rows: u64) {
+        let column = self.target.parse::<u64>().ok().and_then(|vertex| vertex.checked_sub(rows));
+        if let Some(column) = column {
+            self.target = column.to_string();
+        }
+    }
+
     /// The first edges of a batch.
     fn first_of(batch: &EdgeBatch) -> Vec<Self> {
         let id = |place: usize| match &batch.ids {

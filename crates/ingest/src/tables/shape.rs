@@ -34,7 +34,7 @@ pub fn with_shape(mut source: Source, [rows, columns]: [u64; 2]) -> Result<Sourc
         return Err(Error::Usage(format!("expected fewer than 2^64 rows and columns, found {shape}")));
     };
     if let Some([source, target]) = &facts.ends {
-        let as_ids = kinds_note(source, target, false);
+        let as_ids = kinds_note(source, target, false, true);
         facts.notes.retain(|note| as_ids.as_ref() != Some(note));
     }
     let is_square = rows == columns;

@@ -138,6 +138,8 @@ pub(crate) struct TableColumns {
     unread: Vec<String>,
     /// Conditions may leave out rows without a weight.
     has_conditions: bool,
+    /// Rows are the entries of a matrix.
+    is_matrix: bool,
 }
 
 /// A column that may say on every row whether the edge has a direction.
@@ -176,6 +178,7 @@ impl TableColumns {
             attributes,
             kind_field: None,
             has_conditions: false,
+            is_matrix: false,
         })
     }
 
@@ -235,6 +238,7 @@ impl TableColumns {
             kind_field,
             unread: unread.into_iter().collect(),
             has_conditions: !options.conditions.is_empty(),
+            is_matrix: options.is_matrix,
         })
     }
 
@@ -323,7 +327,7 @@ impl TableColumns {
             is_complex: self.is_complex,
             keeps_parallel: self.keeps_parallel,
             attributes: self.attributes.iter().map(|(_, field)| field.clone()).collect(),
-            notes: kinds_note(&self.names[0], &self.names[1], self.strings)
+            notes: kinds_note(&self.names[0], &self.names[1], self.strings, self.is_matrix)
                 .into_iter()
                 .chain(self.unread.iter().cloned())
                 .collect(),

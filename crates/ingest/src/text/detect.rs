@@ -94,7 +94,7 @@ pub(crate) fn detect(first: &Lines, path: &Path, options: &InputOptions, fixed: 
     let called = |column: usize| if has_names { names[column].to_owned() } else { format!("column {}", column + 1) };
     let mut notes = Vec::new();
     notes.extend(konect.as_ref().map(Konect::note).into_iter().chain(named.header_note()));
-    notes.extend(if has_names { kinds_note(names[ends.0], names[ends.1], strings) } else { None });
+    notes.extend(if has_names { kinds_note(names[ends.0], names[ends.1], strings, options.is_matrix) } else { None });
     let used = [Some(ends.0), Some(ends.1), weight.as_ref().map(|(column, _)| *column), direction.map(|(at, _)| at)];
     let attributes = named.attributes(&used).map_err(named_file)?;
     let read: Vec<Option<usize>> = used.into_iter().chain(attributes.iter().map(|(column, _)| Some(*column))).collect();
