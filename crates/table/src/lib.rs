@@ -27,5 +27,7 @@ pub use output::{
     ENCODER_BYTES, OUTPUT_ENDINGS, cell_text, check_output, finish, output_bytes, parquet_writer, push_json,
     push_json_value, push_quoted, push_value, refuse,
 };
-pub use table::{Column, ColumnKind, Table, TableReader, distance_bits, from_arrow, id_array, id_type, signed_count};
+pub use table::{
+    Column, ColumnKind, Table, TableReader, arrow_item, distance_bits, from_arrow, id_array, id_type, signed_count,
+};
 pub use text_file::{Compression, TextFile};

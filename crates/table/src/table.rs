@@ -502,7 +502,7 @@ impl Iterator for TableReader {
     type Item = std::result::Result<RecordBatch, ArrowError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        self.next_batch().map_err(|error| ArrowError::ExternalError(Box::new(error))).transpose()
+        arrow_item(self.next_batch())
     }
 }
 
@@ -561,6 +561,11 @@ pub fn id_array<'a>(image: &Image, ids: impl Iterator<Item = Option<Id<&'a str>>
                 .collect::<StringArray>(),
         ),
     }
+}
+
+/// The next item of a reader of Arrow, whose error is ours within one of Arrow.
+pub fn arrow_item(next: Result<Option<RecordBatch>>) -> Option<std::result::Result<RecordBatch, ArrowError>> {
+    next.map_err(|error| ArrowError::ExternalError(Box::new(error))).transpose()
 }
 
 /// The error inside an Arrow error, or one with its text.

@@ -22,7 +22,7 @@ pub enum Compression {
 
 impl Compression {
     /// Upper bound of the memory of a file while it is written.
-    pub(crate) fn file_bytes(self) -> u64 {
+    pub fn file_bytes(self) -> u64 {
         BUFFER_BYTES as u64 + if self == Compression::None { 0 } else { COMPRESSOR_BYTES }
     }
 

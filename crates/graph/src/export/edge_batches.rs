@@ -14,7 +14,7 @@ use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use outcore_image::{Error, Result};
 use outcore_ingest::{DIRECTED_KEY, PARALLEL_KEY, WEIGHT_KEY};
 use outcore_io::{Fuse, Reservation};
-use outcore_table::{BATCH_IDS, BATCH_TEXT_BYTES, Id, IdLookup, IdStream, id_array, id_type};
+use outcore_table::{BATCH_IDS, BATCH_TEXT_BYTES, Id, IdLookup, IdStream, arrow_item, id_array, id_type};
 use std::collections::HashMap;
 use std::ops::Deref;
 use std::sync::Arc;
@@ -270,7 +270,7 @@ impl Iterator for EdgeBatches<Arc<Graph>> {
     type Item = std::result::Result<RecordBatch, ArrowError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        self.next_batch().map_err(|error| ArrowError::ExternalError(Box::new(error))).transpose()
+        arrow_item(self.next_batch())
     }
 }
 

@@ -7,7 +7,7 @@ use crate::export::cells::INTERACTION;
 use crate::export::edge_batches::{EdgeBatches, EdgeData, weight_column};
 use crate::export::edge_stream::{Entry, edge_stream_bytes, for_each_edge};
 use crate::export::records::Form;
-use crate::export::table::{parquet_file_bytes, text_file_bytes};
+use crate::export::table::parquet_file_bytes;
 use crate::export::vertex_batches::VertexBatches;
 use outcore_image::{AtomicFile, BUFFER_BYTES, ColumnStream, Error, Result, STREAM_BYTES, is_standard_output};
 use outcore_ingest::{OwnComment, is_whole};
@@ -148,7 +148,7 @@ impl Job<'_> {
             columns_bytes.saturating_add(IdStream::bytes(graph) + 2 * STREAM_BYTES + BUFFER_BYTES as u64);
         let edges_bytes = edge_stream_bytes(graph).saturating_add(batches_bytes) + BUFFER_BYTES as u64;
         IdLookup::bytes(graph)
-            .saturating_add(text_file_bytes(self.compression))
+            .saturating_add(self.compression.file_bytes())
             .saturating_add(vertices_bytes.max(edges_bytes))
     }
 

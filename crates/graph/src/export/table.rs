@@ -7,7 +7,7 @@ use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use outcore_image::{AtomicFile, BUFFER_BYTES, Error, Result};
 use outcore_table::{
-    Compression, ENCODER_BYTES, FILE_BYTES, Table, TextFile, finish, parquet_writer, push_quoted, push_value, refuse,
+    Compression, ENCODER_BYTES, Table, TextFile, finish, parquet_writer, push_quoted, push_value, refuse,
 };
 use std::path::{Component, Path, PathBuf};
 
@@ -90,14 +90,9 @@ pub(crate) fn parquet_file_bytes() -> u64 {
     ENCODER_BYTES + BUFFER_BYTES as u64
 }
 
-/// Memory of a text file while it is written.
-pub(crate) fn text_file_bytes(compression: Compression) -> u64 {
-    if compression == Compression::None { BUFFER_BYTES as u64 } else { FILE_BYTES }
-}
-
 /// Memory of a table of vertices with this ending while it is written.
 pub(crate) fn vertex_table_bytes(graph: &Graph, compression: Compression, ending: &str) -> u64 {
-    let file_bytes = if ending == "parquet" { parquet_file_bytes() } else { text_file_bytes(compression) };
+    let file_bytes = if ending == "parquet" { parquet_file_bytes() } else { compression.file_bytes() };
     VertexBatches::<&Graph>::bytes(graph).saturating_add(file_bytes)
 }
 

@@ -9,7 +9,7 @@ use arrow_array::{Array, RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, Field, Schema, SchemaRef};
 use outcore_image::{Error, Result};
 use outcore_io::Fuse;
-use outcore_table::{IdStream, Table, from_arrow, id_array, id_type};
+use outcore_table::{IdStream, Table, arrow_item, from_arrow, id_array, id_type};
 use std::ops::Deref;
 use std::sync::Arc;
 
@@ -136,7 +136,7 @@ impl Iterator for VertexBatches {
     type Item = std::result::Result<RecordBatch, ArrowError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        self.next_batch().map_err(|error| ArrowError::ExternalError(Box::new(error))).transpose()
+        arrow_item(self.next_batch())
     }
 }
 
