@@ -354,15 +354,7 @@ fn tell(report: &ImportReport, text: Option<&TextFacts>, limits: &Limits) {
     };
     line("direction", format!("{direction}, {why}"));
     tell_content(report, &line);
-    for (place, edge) in report.first_edges.iter().enumerate() {
-        let (name, arrow) = match manifest.rows {
-            Some(_) => ("entries", ","),
-            None if manifest.directed => ("first edges", " ->"),
-            None => ("first edges", " --"),
-        };
-        let weight = edge.weight.as_ref().map_or(String::new(), |weight| format!(", weight {weight}"));
-        line(if place == 0 { name } else { "" }, format!("{}{arrow} {}{weight}", edge.source, edge.target));
-    }
+    tell_first_edges(report, &line);
     line("edges read", facts.edges_read.to_string());
     line("duplicates", format!("{}: {}", facts.duplicates, duplicates_meaning(&facts.duplicates_policy)));
     let treatment = if facts.self_loops_kept { "kept" } else { "dropped" };
@@ -393,6 +385,20 @@ fn tell(report: &ImportReport, text: Option<&TextFacts>, limits: &Limits) {
         ),
     );
     report.notes.iter().for_each(|note| note!("note: {note}"));
+}
+
+/// Shows the first edges as they were understood; of a rectangular matrix the first entries.
+fn tell_first_edges(report: &ImportReport, line: &impl Fn(&str, String)) {
+    let manifest = &report.manifest;
+    for (place, edge) in report.first_edges.iter().enumerate() {
+        let (name, arrow) = match manifest.rows {
+            Some(_) => ("entries", ","),
+            None if manifest.directed => ("first edges", " ->"),
+            None => ("first edges", " --"),
+        };
+        let weight = edge.weight.as_ref().map_or(String::new(), |weight| format!(", weight {weight}"));
+        line(if place == 0 { name } else { "" }, format!("{}{arrow} {}{weight}", edge.source, edge.target));
+    }
 }
 
 fn count(number: u64, one: &str, many: &str) -> String {
