@@ -12,7 +12,7 @@ use arrow_schema::{DataType, TimeUnit};
 use outcore::{Id, Table};
 use pyo3::exceptions::{PyKeyError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict, PyList, PyTuple};
+use pyo3::types::{PyBool, PyDict, PyIterator, PyList, PyTuple};
 
 /// Rows as tuples.
 pub fn tuples<'py>(py: Python<'py>, rows: &RecordBatch) -> PyResult<Bound<'py, PyList>> {
@@ -142,6 +142,15 @@ pub fn id_object<'py>(py: Python<'py>, id: &Id<String>) -> PyResult<Bound<'py, P
         Id::Signed(value) => value.into_pyobject(py)?.into_any(),
         Id::Text(text) => text.into_pyobject(py)?.into_any(),
     })
+}
+
+/// A set of vertices as ids: `outcore._options` reads it for all functions.
+pub fn id_set<'py>(given: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyIterator>> {
+    // A value that is neither an id nor a list of ids is no id.
+    if let (Err(_), Err(no_id)) = (given.try_iter(), id_text(given)) {
+        return Err(no_id);
+    }
+    given.py().import("outcore._options")?.call_method1("ids_of", (given,))?.try_iter()
 }
 
 /// An id as text: strings as they are, integers (NumPy's too) in decimal.

@@ -343,7 +343,7 @@ impl PyGraph {
 
     /// The ids of all vertices, in the order in which results have them.
     fn __iter__(&self, py: Python<'_>) -> PyResult<Rows> {
-        Rows::of_nodes(py, &*self.open_for_rows(py)?)
+        Rows::of_nodes(py, self.open_for_rows(py)?)
     }
 
     /// The neighbours of a vertex, and the attributes of the edges to them, as a mapping, which reads when it is used.

@@ -334,3 +334,16 @@ def test_negative_numbers_are_refused_by_what_is_expected(tmp_path):
         cut = [command, options.pop(0)] if command == "run" else [command]
         done = outcore(*cut, tmp_path / "g.oc", *options, check=False)
         assert done.returncode == 2 and words in done.stderr and "tip" not in done.stderr, done.stderr
+
+
+@pytest.mark.parametrize("data", [False, True])
+def test_rows_of_a_closed_graph_end_with_an_error(data):
+    with oc.load_graph([(i, i + 1) for i in range(10)], attributes=True) as g:
+        views = [iter(g.edges(data=data)), iter(g.nodes(data=data)), iter(g)]
+        assert [next(view) is not None for view in views] == [True] * 3
+        ranks = oc.pagerank(g).items()
+    for view in views:
+        with pytest.raises(oc.UsageError, match="was closed while its rows were read"):
+            next(view)
+    # Results are not the graph's.
+    assert len(list(ranks)) == 11

@@ -46,6 +46,10 @@ USES = {
     "all_pairs": lambda g, given: oc.all_pairs(g, sources=given).sources,
     "betweenness": lambda g, given: oc.betweenness_centrality(g, sources=given).sources,
     "subgraph": lambda g, given: list(g.subgraph(given).nodes),
+    "edges": lambda g, given: g.edges(given),
+    "edges with data": lambda g, given: g.edges(given, data=True),
+    "degree": lambda g, given: g.degree(given),
+    "in_degree": lambda g, given: g.in_degree(given),
 }
 
 

@@ -1,6 +1,6 @@
 //! The degrees of a graph.
 
-use crate::convert::id_text;
+use crate::convert::{id_set, id_text};
 use crate::graph::PyGraph;
 use outcore::Direction;
 use pyo3::gc::{PyTraverseError, PyVisit};
@@ -48,9 +48,7 @@ impl PyDegrees {
             return Ok(self.__getitem__(py, given)?.into_pyobject(py)?.into_any());
         }
         let list = PyList::empty(py);
-        // A value that is neither an id nor a list of ids is no id.
-        let vertices = given.try_iter().map_err(|_| id_text(given).map(drop).unwrap_err())?;
-        for vertex in vertices {
+        for vertex in id_set(given)? {
             let vertex = vertex?;
             let degree = self.__getitem__(py, &vertex)?;
             list.append((vertex, degree))?;

@@ -2,11 +2,11 @@
 
 use super::data::{Data, chosen, dict_of, invalid};
 use super::rows::Rows;
-use crate::convert::id_text;
+use crate::convert::{id_set, id_text};
 use crate::graph::PyGraph;
 use crate::runtime::run;
 use arrow_array::RecordBatchReader;
-use outcore::{Direction, EdgeBatches, EdgeData, EdgesFrom, Runtime};
+use outcore::{Direction, EdgeBatches, EdgeData, EdgesFrom, Graph};
 use pyo3::exceptions::{PyKeyError, PyTypeError};
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
@@ -45,16 +45,15 @@ pub struct PyEdges {
 }
 
 impl PyEdges {
-    /// The batches, and the runtime of the operation that reads them.
-    fn batches(&self, py: Python<'_>) -> PyResult<(Box<dyn RecordBatchReader + Send>, Arc<Runtime>)> {
+    /// The batches, and the graph of the operation that reads them.
+    fn batches(&self, py: Python<'_>) -> PyResult<(Box<dyn RecordBatchReader + Send>, Arc<Graph>)> {
         let graph = self.graph.get().open_for_rows(py)?;
-        let runtime = Arc::clone(graph.runtime());
         let (weights, attributes) = match self.data {
             Data::None => (self.weights, false),
             _ => (graph.manifest().weights().is_some(), true),
         };
         let data = EdgeData { weights, attributes };
-        let batches = run(py, &runtime, || EdgeBatches::new(graph, data, 0))?;
+        let batches = run(py, graph.runtime(), || EdgeBatches::new(Arc::clone(&graph), data, 0))?;
         let batches: Box<dyn RecordBatchReader + Send> = match self.data {
             Data::None => Box::new(batches),
             _ => {
@@ -62,7 +61,7 @@ impl PyEdges {
                 chosen(batches, columns)?
             }
         };
-        Ok((batches, runtime))
+        Ok((batches, graph))
     }
 
     /// The edges from some vertices, as tuples that begin with two ids; `rows_of` gives those of one. Each vertex is
@@ -114,8 +113,10 @@ impl PyEdges {
             return Ok(view.into_pyobject(py)?.into_any());
         };
         // A single id is a list of one, as in NetworkX.
-        let one = id_text(vertices).is_ok().then(|| PyTuple::new(py, [vertices])).transpose()?;
-        let vertices = one.as_ref().map_or(vertices, |one| one.as_any()).try_iter()?;
+        let vertices = match id_text(vertices) {
+            Ok(_) => PyTuple::new(py, [vertices])?.try_iter()?,
+            Err(_) => id_set(vertices)?,
+        };
         if data == Data::None {
             let rows_of = |vertex: &Bound<'py, PyAny>| {
                 let row = |(neighbour, weight)| match weight {
@@ -169,8 +170,8 @@ impl PyEdges {
 
     fn __iter__(&self, py: Python<'_>) -> PyResult<Rows> {
         let default = self.default.as_ref().map(|default| default.clone_ref(py));
-        let (batches, runtime) = self.batches(py)?;
-        Ok(Rows::new(batches, &runtime, (2, self.data.clone(), default)))
+        let (batches, graph) = self.batches(py)?;
+        Ok(Rows::of_graph(batches, graph, (2, self.data.clone(), default)))
     }
 
     /// The edges as an Arrow stream.

@@ -6,7 +6,7 @@ use crate::convert::id_text;
 use crate::graph::PyGraph;
 use crate::runtime::run;
 use arrow_array::RecordBatchReader;
-use outcore::{Runtime, VertexBatches, VertexData};
+use outcore::{Graph, VertexBatches, VertexData};
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict};
@@ -39,12 +39,11 @@ pub struct PyNodes {
 
 impl PyNodes {
     /// The batches, and the runtime of the operation that reads them.
-    fn batches(&self, py: Python<'_>) -> PyResult<(Box<dyn RecordBatchReader + Send>, Arc<Runtime>)> {
+    fn batches(&self, py: Python<'_>) -> PyResult<(Box<dyn RecordBatchReader + Send>, Arc<Graph>)> {
         let graph = self.graph.get().open_for_rows(py)?;
-        let runtime = Arc::clone(graph.runtime());
-        let batches = run(py, &runtime, || VertexBatches::new(graph, None))?;
-        let columns = self.data.columns(py, &batches.schema(), 1)?;
-        Ok((chosen(batches, columns)?, runtime))
+        let batches = run(py, graph.runtime(), || VertexBatches::new(Arc::clone(&graph), None))?;
+        let columns = self.data.columns(py, batches.schema(), 1)?;
+        Ok((chosen(batches, columns)?, graph))
     }
 }
 
@@ -86,11 +85,11 @@ impl PyNodes {
 
     fn __iter__(&self, py: Python<'_>) -> PyResult<Rows> {
         if self.data == Data::None {
-            return Rows::of_nodes(py, &*self.graph.get().open_for_rows(py)?);
+            return Rows::of_nodes(py, self.graph.get().open_for_rows(py)?);
         }
         let default = self.default.as_ref().map(|default| default.clone_ref(py));
-        let (batches, runtime) = self.batches(py)?;
-        Ok(Rows::new(batches, &runtime, (1, self.data.clone(), default)))
+        let (batches, graph) = self.batches(py)?;
+        Ok(Rows::of_graph(batches, graph, (1, self.data.clone(), default)))
     }
 
     /// The ids as an Arrow stream.

@@ -2,7 +2,7 @@
 
 use super::data::{Data, chosen};
 use crate::convert::{no_column, value};
-use crate::errors::raise;
+use crate::errors::{raise, usage};
 use crate::runtime::run;
 use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::ArrowError;
@@ -17,6 +17,8 @@ use std::sync::{Arc, Mutex};
 #[pyclass(frozen, module = "outcore")]
 pub struct Rows {
     runtime: Arc<Runtime>,
+    /// The graph, if it must be open as long as there are rows; results stay usable.
+    graph: Option<Arc<Graph>>,
     /// The number of ids in each row, the values that are requested beside them, and what stands for a missing one.
     ends: usize,
     data: Data,
@@ -49,20 +51,29 @@ impl Batches {
 
 impl Rows {
     /// Rows that begin with `ends` ids.
-    pub fn new(
+    fn new(
         reader: Box<dyn RecordBatchReader + Send>,
         runtime: &Arc<Runtime>,
         (ends, data, default): (usize, Data, Option<Py<PyAny>>),
     ) -> Self {
         let batches = Mutex::new(Some(Batches { reader, rows: None, fuse: Fuse::default() }));
-        Rows { runtime: Arc::clone(runtime), ends, data, default, batches }
+        Rows { runtime: Arc::clone(runtime), graph: None, ends, data, default, batches }
     }
 
-    pub fn of_nodes(py: Python<'_>, graph: &Graph) -> PyResult<Self> {
+    /// Rows of a graph, until it is closed.
+    pub fn of_graph(
+        reader: Box<dyn RecordBatchReader + Send>,
+        graph: Arc<Graph>,
+        row: (usize, Data, Option<Py<PyAny>>),
+    ) -> Self {
+        Rows { graph: Some(Arc::clone(&graph)), ..Rows::new(reader, graph.runtime(), row) }
+    }
+
+    pub fn of_nodes(py: Python<'_>, graph: Arc<Graph>) -> PyResult<Self> {
         let table = graph.table(Vec::new());
         let runtime = table.image().runtime();
         let reader = run(py, runtime, || table.reader())?;
-        Ok(Rows::new(Box::new(reader), runtime, (1, Data::None, None)))
+        Ok(Rows { graph: Some(graph), ..Rows::new(Box::new(reader), runtime, (1, Data::None, None)) })
     }
 
     /// Pairs of vertices and values of a column.
@@ -106,6 +117,10 @@ impl Rows {
     }
 
     fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        if let Some(graph) = self.graph.as_ref().filter(|graph| graph.is_closed()) {
+            let text = format!("the graph {} was closed while its rows were read", graph.path().display());
+            return Err(usage(py, text));
+        }
         let batches = lock(&self.batches).take();
         let Some(mut batches) = batches else { return Err(PyValueError::new_err("another thread is at the next row")) };
         let row = self.next_row(py, &mut batches);
