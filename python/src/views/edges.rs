@@ -181,7 +181,8 @@ impl PyEdges {
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyCapsule>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
-        crate::stream::export(py, self.batches(py)?, requested_schema)
+        let (batches, graph) = self.batches(py)?;
+        crate::stream::export(py, (batches, Arc::clone(graph.runtime())), requested_schema)
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {

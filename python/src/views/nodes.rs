@@ -100,7 +100,8 @@ impl PyNodes {
         requested_schema: Option<Bound<'py, PyCapsule>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
         if self.data != Data::None {
-            return crate::stream::export(py, self.batches(py)?, requested_schema);
+            let (batches, graph) = self.batches(py)?;
+            return crate::stream::export(py, (batches, Arc::clone(graph.runtime())), requested_schema);
         }
         let graph = self.graph.get().open_for_rows(py)?;
         let table = graph.table(Vec::new());

@@ -139,7 +139,7 @@ fn a_larger_limit_never_fails_where_a_smaller_one_is_enough() {
         let directory = tempfile::tempdir().unwrap();
         let graph = open(&model.write(directory.path()), 1);
         let (first, other) = (directory.path().join(format!("a.{ending}")), directory.path().join("b.csv"));
-        let enough_bytes = graph.output_bytes(&[ColumnKind::Component]) + (2 << 20);
+        let enough_bytes = graph.output_bytes(&first, &[ColumnKind::Component]).unwrap() + (2 << 20);
         assert!(writes_pairs_within(&graph, enough_bytes, &first));
         let (expected, mut enough) = (std::fs::read(&first).unwrap(), 0);
         let steps = |below_bytes: u64| (0..below_bytes).rev().step_by(192 << 10);
