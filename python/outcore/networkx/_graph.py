@@ -279,6 +279,15 @@ class Conversion(Converted):
         return self._origin() is graph
 
     @property
+    def is_current(self) -> bool:
+        """Whether the graph keeps it: edits by NetworkX's methods drop it."""
+        graph: Any = self._origin()
+        known = getattr(graph, "__networkx_cache__", None)
+        if known is None or known.get(_KEY) is not self:
+            return False
+        return self.state is None or self.state is state_behind(graph)
+
+    @property
     def is_of_this_process(self) -> bool:
         """A fork has the conversions of its parent, which it cannot use."""
         return self._process == os.getpid()

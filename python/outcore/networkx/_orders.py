@@ -6,10 +6,8 @@ from typing import Any
 import networkx as nx  # type: ignore[import-untyped]
 import numpy as np
 
-from outcore.networkx._adjacency import entries_of
-from outcore.networkx._graph import Conversion, Converted, adapt, cached_conversion
+from outcore.networkx._graph import Conversion, Converted, adapt
 from outcore.networkx._registry import implements
-from outcore.networkx._searches import FEW
 
 _CYCLE = "Graph contains a cycle or graph changed during iteration"
 _CHANGED = "Graph changed during iteration"
@@ -18,35 +16,27 @@ _CHANGED = "Graph changed during iteration"
 def _generations(graph: Conversion) -> Iterator[list[Any]]:
     """Nodes whose predecessors are all in lists before, by Kahn: Topological sorting of large networks. CACM 1962. A
     node follows the last of the edges that lead to it, as in NetworkX."""
-    rows, nodes, original = graph.adjacency, graph.nodes, graph.original
-    starts, targets, sizes = rows.starts, rows.targets, rows.sizes
-    missing = np.zeros(len(nodes), np.int64)
-    np.add.at(missing, targets, sizes)
-    generation = np.flatnonzero(missing == 0)
-    while len(generation):
-        names = [nodes[place] for place in generation.tolist()]
-        if cached_conversion(original) is not graph:
-            left = {nodes[place]: int(missing[place]) for place in np.flatnonzero(missing).tolist()}
-            yield from _generations_now(original, left, names)
+    rows, nodes = graph.adjacency, graph.nodes
+    # A row names the end of each of the parallel edges.
+    targets = np.repeat(rows.targets, rows.sizes) if graph.is_multigraph() else rows.targets
+    bounds = np.append(0, np.cumsum(rows.sizes))[rows.starts].tolist()
+    missing, ends = np.bincount(targets, minlength=len(nodes)).tolist(), targets.tolist()
+    generation = [place for place, count in enumerate(missing) if count == 0]
+    while generation:
+        names = [nodes[place] for place in generation]
+        if not graph.is_current:
+            left = {node: count for node, count in zip(nodes, missing) if count}
+            yield from _generations_now(graph.original, left, names)
             return
-        if len(generation) <= FEW:
-            found = []
-            for vertex in generation.tolist():
-                for entry in range(starts[vertex], starts[vertex + 1]):
-                    target = targets[entry]
-                    missing[target] -= sizes[entry]
-                    if missing[target] == 0:
-                        found.append(target)
-            generation = np.array(found, np.int64)
-        else:
-            entries, _ = entries_of(starts, generation)
-            reached = targets[entries]
-            np.subtract.at(missing, reached, sizes[entries])
-            backwards = reached[missing[reached] == 0][::-1]
-            _, last = np.unique(backwards, return_index=True)
-            generation = backwards[np.sort(last)][::-1].astype(np.int64)
+        following = []
+        for vertex in generation:
+            for target in ends[bounds[vertex] : bounds[vertex + 1]]:
+                missing[target] -= 1
+                if missing[target] == 0:
+                    following.append(target)
         yield names
-    if missing.any():
+        generation = following
+    if any(missing):
         raise nx.NetworkXUnfeasible(_CYCLE)
 
 

@@ -22,7 +22,7 @@ SOURCE, TARGET, NODE = "Source {} is not in G", "Target {} is not in G", "Node {
 # The greatest number of vertices of a graph whose distances are all held at once.
 _MOST_AT_ONCE = 2048
 # Levels of a search with fewer vertices are passed over one vertex after the other.
-FEW = 8
+_FEW = 8
 
 
 class Search(NamedTuple):
@@ -113,7 +113,7 @@ def _by_levels(rows: Adjacency, sources: list[int], cutoff: float | None) -> Sea
     parents[level] = level
     levels = [level]
     while len(level) and (cutoff is None or len(levels) <= cutoff):
-        if len(level) <= FEW:
+        if len(level) <= _FEW:
             found = []
             for vertex in level.tolist():
                 for target in targets[starts[vertex] : starts[vertex + 1]].tolist():
