@@ -4,6 +4,7 @@
 //! next, with deviations from a pivot (`pivot.rs`). The sum of squares follows from the moments, without cancellation.
 //! Figures of whole numbers, which stay exact, are folds of the engine's own. *Missing values.* NaN is counted and left
 //! out of the other figures. *Cost.* One pass; some 70 numbers per column.
+#![allow(clippy::needless_range_loop)] // why: lanes of several arrays are indexed side by side
 
 use crate::common::{Costs, matrix, note_rounded, put, reals, total};
 use crate::declare::{Data, Declaration, Found, Plan, Table};
