@@ -96,7 +96,8 @@ def interrupt(thread: int) -> None:
 _FLAGS = {"replace": "True", "allow-empty": "True", "directed": "True", "undirected": "False"}
 _TAKE_VALUES = (
     "attributes", "backend", "bipartite", "columns", "comment", "delimiter", "dtype", "duplicates", "format", "header",
-    "ids", "nulls", "order", "require-edges", "shape", "source", "target", "temporary", "vertex-table", "weight", "where",
+    "ids", "nulls", "order", "require-edges", "shape", "source", "target", "temporary", "vertex-table", "weight",
+    "where",
 )
 _WORDS = {"yes": "True", "no": "False", "all": "True"}
 _VALUES = (

@@ -82,9 +82,9 @@ pub fn into_frame<'py>(rows: &Bound<'py, PyAny>, library: &str, class: &str) -> 
     })
 }
 
-/// Batches that a signal ends, if the thread that asked for the stream reads it, as on the main thread: the reader raises
-/// an error of its own with the name of the exception. Another thread does not take the interpreter's lock, whose holder
-/// may wait for it.
+/// Batches that a signal ends, if the thread that asked for the stream reads it, as on the main thread: the reader
+/// raises an error of its own with the name of the exception. Another thread does not take the interpreter's lock,
+/// whose holder may wait for it.
 struct Interruptible<R> {
     reader: R,
     /// That of the operation alone.

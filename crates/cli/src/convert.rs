@@ -24,15 +24,7 @@ pub fn import(args: &ImportArgs) -> Result<()> {
         return import_array(args);
     }
     let is_matrix = args.purpose == Purpose::Matrix;
-    let not_for_it = [
-        ("columns", "array", args.columns.is_some()),
-        ("dtype", "array", args.dtype.is_some()),
-        ("shape", "matrix", args.shape.is_some() && !is_matrix),
-    ];
-    if let Some((name, wanted, _)) = not_for_it.into_iter().find(|(_, _, is_given)| *is_given) {
-        let purpose = if is_matrix { "matrix" } else { "graph" };
-        return Err(Error::Usage(format!("--{name}: expected --as {wanted} beside it, found --as {purpose}")));
-    }
+    check_purpose(args, is_matrix)?;
     let input = input_options(args, is_matrix)?;
     let (image, inputs) = match args.paths.as_slice() {
         [inputs @ .., image] if !inputs.is_empty() => (image, inputs),
@@ -96,6 +88,18 @@ pub fn import(args: &ImportArgs) -> Result<()> {
         note!("{:12} {size} x {size}: every id of either column is a row and a column", "matrix");
     }
     Ok(())
+}
+
+/// Refuses options of another purpose than a graph, or a matrix.
+fn check_purpose(args: &ImportArgs, is_matrix: bool) -> Result<()> {
+    let not_for_it = [
+        ("columns", "array", args.columns.is_some()),
+        ("dtype", "array", args.dtype.is_some()),
+        ("shape", "matrix", args.shape.is_some() && !is_matrix),
+    ];
+    let Some((name, wanted, _)) = not_for_it.into_iter().find(|(_, _, is_given)| *is_given) else { return Ok(()) };
+    let purpose = if is_matrix { "matrix" } else { "graph" };
+    Err(Error::Usage(format!("--{name}: expected --as {wanted} beside it, found --as {purpose}")))
 }
 
 /// Refuses statistics in the place of the input or of the image.

@@ -166,7 +166,7 @@ impl Partial {
             Err(IoError::File { source, .. }) if source.kind() == ErrorKind::Unsupported => return Ok(false),
             other => other?,
         }
-        // What has the temporary name is removed: it must not be a directory that was made at the last moment.
+        // A file with the temporary name is removed: it must not be a directory that was made at the last moment.
         if backend.named_itself(&self.path).is_none_or(|status| status.kind == FileKind::File) {
             return Ok(true);
         }

@@ -69,7 +69,8 @@ fn sums_of_float32_over_columns_round_once() {
     let (row, other) = (|i: usize| &numbers[i * p..][..p], |i: usize| &numbers[(n - 1 - i) * p..][..p]);
     let exact =
         |of: &dyn Fn(f64, f64) -> f64, i: usize| -> f64 { row(i).iter().zip(other(i)).map(|(&a, &b)| of(a, b)).sum() };
-    let cases: [(Array, &dyn Fn(f64, f64) -> f64); 4] = [
+    type Term<'a> = &'a dyn Fn(f64, f64) -> f64;
+    let cases: [(Array, Term<'_>); 4] = [
         (sum(x.clone()), &|a, _| a),
         (sum(x.binary(Binary::Multiply, &y).unwrap()), &|a, b| f64::from(a as f32 * b as f32)),
         (sum(difference.unary(Unary::Square).unwrap()), &|a, b| f64::from((a as f32 - b as f32).powi(2))),

@@ -96,7 +96,8 @@ impl ListsOf<'_> {
     ///
     /// Lists are assigned to workers nondeterministically: combine the states with an associative, commutative
     /// operation. A list of a single page is visited where it was decoded; those that span pages take memory until they
-    /// are complete, twice their size where they span more than 64. `visit` returns nothing, or a `Result` whose error ends the visit.
+    /// are complete, twice their size where they span more than 64. `visit` returns nothing, or a `Result` whose error
+    /// ends the visit.
     ///
     /// # Errors
     /// As with [`scan`](crate::scan()), and too little memory for the longest list.

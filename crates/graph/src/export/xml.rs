@@ -21,7 +21,7 @@ use std::io::Write as _;
 /// The attribute of vertices whose strings GEXF has as labels of its own.
 const LABEL: &str = "label";
 
-/// Of edges or of vertices; their declarations are numbered apart.
+/// Edges or vertices, whose declarations are numbered apart.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Of {
     Edges,

@@ -1,7 +1,7 @@
 //! The kinds of attributes for which XML formats of graphs have no name: dates and times.
 //!
-//! An export declares them as strings, and adds [`KIND_HINT`] to the declaration: `date`, `timestamp:us`, or with a time
-//! zone `timestamp:ms:Europe/Vienna`. Other programs pass over the attribute that they do not know.
+//! An export declares them as strings, and adds [`KIND_HINT`] to the declaration: `date`, `timestamp:us`, or with a
+//! time zone `timestamp:ms:Europe/Vienna`. Other programs pass over the attribute that they do not know.
 
 use outcore_format::{AttributeKind, TimeUnit};
 

@@ -1,7 +1,7 @@
 //! SIF, Cytoscape's simple interaction format: a vertex, an interaction and vertices that it leads to, a line.
 //!
-//! A line of one field is a vertex, and a tab behind it shows that blanks are part of it. Columns are between tabs if one
-//! of the first lines has one, else between blanks, and lines of the other kind are refused.
+//! A line of one field is a vertex, and a tab behind it shows that blanks are part of it. Columns are between tabs if
+//! one of the first lines has one, else between blanks, and lines of the other kind are refused.
 //! Edges have the direction of the lines unless the user says that they have none. Interactions are an attribute, if it
 //! is asked for; edges between two vertices with several interactions are parallel.
 //!

@@ -5,9 +5,9 @@
 //! found its labels. Labels of the result are a lazy array, of distances by differences. Centres without rows go to the
 //! rows that are farthest from their centres, which takes a further pass. *Cost.* One pass per iteration, `n k p`
 //! multiplications, fewer where rows can be told to stay (`bounds.rs`); `k p` numbers, and 4 bytes per row for bounds
-//! where there are 64 centres or more and memory has room. With centres that are given nothing else; otherwise two more
-//! passes than `rounds` first (`seeding.rs`). A last pass finds the sum of squares for the last centres, unless an iteration
-//! found it, and labels did not change.
+//! where there are 64 centres or more and memory has room. With centres that are given nothing else; otherwise
+//! passes for the start, `rounds + 2` of them (`seeding.rs`). A last pass finds the sum of squares for the last
+//! centres, unless an iteration found it, and labels did not change.
 //!
 //! Lloyd, *Least squares quantization in PCM*, IEEE Trans. Inf. Theory 1982.
 

@@ -7,7 +7,7 @@
 //! the rows' weights at their own centre and 0 at others (`products.rs`); the sum of squared distances is then left
 //! out, for all passes but the last one. *Cost.* `n k p` multiplications, or fewer with bounds; `k (p + 1)` numbers,
 //! and up to 8 times as many of few centres.
-#![allow(clippy::needless_range_loop)] // why: lanes of several arrays are indexed side by side
+#![allow(clippy::needless_range_loop)] // why: lanes of several arrays are indexed together
 
 use crate::clusters::bounds::Look;
 use crate::common::{add, array_of, columns, finite, put, reals, total, weights};

@@ -8,6 +8,7 @@
 //! float32 blocks are multiplied in float32, about their own means, and added up in float64: sums are right to some
 //! 10^-7 of the deviations of both columns. *Cost.* One pass, `n p^2` multiplications, half of which symmetry saves;
 //! `p^2` numbers per partition, and up to 8 times as many where there are few.
+#![allow(clippy::needless_range_loop)] // why: lanes of several arrays are indexed together
 
 use crate::common::{
     add, add_half, add_square_by_float32, are_finite, columns, finite, mirror, no_overflow, operands, positive, put,

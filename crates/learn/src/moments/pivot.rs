@@ -6,7 +6,7 @@
 //! difference, whatever the other rows are: they moved the mean only by being spread. So a pivot serves [`MOST_TIMES`]
 //! as many rows as it is the mean of, and then sums are closed and joined with those before, as Chan, Golub and LeVeque
 //! have it (*Updating formulae and a pairwise algorithm for computing sample variances*, 1979).
-#![allow(clippy::needless_range_loop)] // why: lanes of several arrays are indexed side by side
+#![allow(clippy::needless_range_loop)] // why: lanes of several arrays are indexed together
 
 use crate::common::{reals, total};
 use outcore_array::kernel::{Loop, Values, widest};

@@ -3,6 +3,7 @@
 //! *Idea.* A square of 4 by 4 columns takes 8 loads for 16 products and sums, of 8 rows at a time. Its sums stay in
 //! lanes, which are added up once at the end, however many blocks there are. *Encoding.* Columns lie one behind the
 //! other, each of `stride` numbers, a multiple of [`ROWS`], with zeros behind the last row; squares lie row by row.
+#![allow(clippy::needless_range_loop)] // why: lanes of several arrays are indexed together
 
 use outcore_array::kernel::{Loop, widest};
 

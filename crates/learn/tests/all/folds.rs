@@ -66,7 +66,7 @@ fn columns(n: usize, p: usize) -> Vec<Vec<f64>> {
         }
         6 => 0.1,
         _ => {
-            if row % 5 == 0 {
+            if row.is_multiple_of(5) {
                 0.0
             } else {
                 noise.abs()
@@ -168,7 +168,7 @@ fn moments_of_classes_are_those_of_sums_in_twice_the_precision() {
         for classes in [2, 16, 17] {
             // Class 1 begins late and is rare.
             let other = |row: usize| Some(row % (classes - 1)).filter(|&own| own > 0).map_or(0, |own| own + 1);
-            let class = |row: usize| if row > 50_000 && row % 701 == 0 { 1 } else { other(row) };
+            let class = |row: usize| if row > 50_000 && row.is_multiple_of(701) { 1 } else { other(row) };
             let labels: Vec<f64> = (0..n).map(|row| class(row) as f64).collect();
             let options = GaussianNbOptions { weights, smoothing: 1e-20, ..GaussianNbOptions::default() };
             let found = gaussian_nb(&runtime(2), &x, &vector(&labels), classes, &options).unwrap();
