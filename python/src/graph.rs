@@ -342,8 +342,8 @@ impl PyGraph {
     }
 
     /// The ids of all vertices, in the order in which results have them.
-    fn __iter__(&self, py: Python<'_>) -> PyResult<Rows> {
-        Rows::of_nodes(py, self.open_for_rows(py)?)
+    fn __iter__(slf: &Bound<'_, Self>) -> PyResult<Rows> {
+        Rows::of_nodes(slf.py(), slf.clone().unbind())
     }
 
     /// The neighbours of a vertex, and the attributes of the edges to them, as a mapping, which reads when it is used.

@@ -168,7 +168,17 @@ impl Source for NpySource {
         let reader = Reader::new(runtime, &[Arc::clone(&self.file)], ring_bytes as usize)?;
         let under_way = VecDeque::new();
         let columns = Vec::new();
-        Ok(Box::new(NpyReader { source: self, reader, under_way, begun: (0, 0), columns, wanted: 0, cache_hits: 0 }))
+        let turned = self.turned.as_ref().filter(|turned| turned.has_groups(most_rows));
+        Ok(Box::new(NpyReader {
+            source: self,
+            turned,
+            reader,
+            under_way,
+            begun: (0, 0),
+            columns,
+            wanted: 0,
+            cache_hits: 0,
+        }))
     }
 
     fn reader_bytes(&self, most_rows: u64, depth: usize) -> u64 {
@@ -191,6 +201,8 @@ impl NpySource {
 
 struct NpyReader<'a> {
     source: &'a NpySource,
+    /// The cache of turned rows, if the rows of the pass can be whole groups.
+    turned: Option<&'a TurnedPages>,
     reader: Reader,
     /// Rows under way, the oldest first, with their pages, if these are in the cache.
     under_way: VecDeque<(Range<u64>, Vec<Pinned>)>,
@@ -232,7 +244,7 @@ impl SourceReader for NpyReader<'_> {
     fn push(&mut self, rows: Range<u64>) -> Result<bool> {
         // All pending rows fit the ring, but perhaps not the queue of requests: the rest is read when other rows have
         // landed.
-        let pinned = self.source.turned.as_ref().map_or(Vec::new(), |turned| turned.pinned(&rows));
+        let pinned = self.turned.map_or(Vec::new(), |turned| turned.pinned(&rows));
         self.cache_hits += pinned.len() as u64;
         self.wanted += pinned.len() as u64;
         self.under_way.push_back((rows, pinned));
@@ -246,7 +258,7 @@ impl SourceReader for NpyReader<'_> {
             self.begin()?;
             let (rows, pinned) = self.under_way.pop_front().expect("rows were pushed");
             self.begun.0 -= 1;
-            if let Some(turned) = source.turned.as_ref().filter(|_| !pinned.is_empty()) {
+            if let Some(turned) = self.turned.filter(|_| !pinned.is_empty()) {
                 return Ok(Box::new(turned.landed(&rows, pinned)));
             }
             let (_, len) = source.span(&rows);
@@ -270,7 +282,7 @@ impl SourceReader for NpyReader<'_> {
             }
             let NpySource { element, is_big_endian, .. } = *source;
             let (columns, row_bytes) = (source.layout.columns as usize, source.layout.row_bytes as usize);
-            let turned = source.turned.as_ref();
+            let turned = self.turned;
             let layout = (row_bytes, is_big_endian);
             if let Some(landed) = turned.and_then(|turned| turned.turned(&rows, bytes, layout, &mut self.columns)) {
                 return Ok(Box::new(landed));

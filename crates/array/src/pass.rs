@@ -29,7 +29,7 @@ const PARTITION_BYTES: u64 = 1 << 20;
 /// Approximate upper bound of the size of a partition in a result that has a row for each row of the pass.
 const MOST_RESULT_BYTES: u64 = 4 << 20;
 /// Approximate upper bound of the size of a partition whose partial results are worth their cost for many rows only.
-const MOST_PARTITION_BYTES: u64 = 16 << 20;
+const MOST_PARTITION_BYTES: u64 = 8 << 20;
 /// Number of blocks of a partition of arrays in memory: whole pages, for all types.
 const MEMORY_BLOCKS: u64 = 64;
 /// Largest number of partitions that a worker has under way; fewer if they are large enough to keep a device busy.

@@ -99,7 +99,16 @@ impl TurnedPages {
     /// The memory of turned rows that are not in the cache.
     pub fn len_bytes(&self, most_rows: u64) -> u64 {
         let Groups { rows, columns, group_rows, .. } = self.groups;
-        most_rows.min(rows).div_ceil(group_rows) * columns * PAGE_BYTES as u64
+        if self.has_groups(most_rows) {
+            most_rows.min(rows).div_ceil(group_rows) * columns * PAGE_BYTES as u64
+        } else {
+            0
+        }
+    }
+
+    /// Whether so many rows can be a whole group.
+    pub fn has_groups(&self, most_rows: u64) -> bool {
+        most_rows >= self.groups.group_rows.min(self.groups.rows)
     }
 
     fn key(&self, page: u64) -> PageKey {

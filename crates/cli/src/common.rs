@@ -44,16 +44,22 @@ pub enum ShowProgress {
 
 /// Largest number of limits under which a command is planned before one is advised.
 const MOST_PLANS: usize = 8;
+/// Greatest limit under which a refused command is planned, as a multiple of its own: plans hold some memory.
+const MOST_TIMES: u64 = 8;
 
 impl Limits {
     /// A refusal of memory with a limit that is enough for the whole command. What needs memory shows one after the
     /// other: `plan` plans the command under every limit that is advised, until it refuses nothing more.
     pub fn advise<T>(&self, error: Error, plan: impl Fn(&Limits) -> Result<T>) -> Error {
         let Error::Io(refused @ outcore::io::Error::Memory { .. }) = error else { return error };
+        let outcore::io::Error::Memory { limit_bytes, .. } = refused else { return refused.into() };
         let (mut enough_bytes, mut next) = (0, refused.advised_bytes());
         for _ in 0..MOST_PLANS {
             let Some(memory) = next.filter(|&bytes| bytes > enough_bytes) else { break };
             enough_bytes = memory;
+            if memory > limit_bytes.saturating_mul(MOST_TIMES) {
+                break;
+            }
             let limits = Limits { memory: Some(memory), progress: ShowProgress::Never, quiet: true, ..self.clone() };
             next = match plan(&limits) {
                 Err(Error::Io(again)) => again.advised_bytes(),

@@ -9,9 +9,9 @@ use crate::report::{About, Page, account, failure, not_converged};
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use outcore::io::backend::FileKind;
 use outcore::io::{bytes_text, escaped, limit_text};
-use outcore::learn::{Data, Declaration, Plan, STATISTICS};
+use outcore::learn::{Data, Declaration, NAMES, Plan, STATISTICS};
 use outcore::report::{Given, Planned};
-use outcore::{Fact, OUTPUT_ENDINGS, Result, Runtime, Value, Values, named};
+use outcore::{Error, Fact, OUTPUT_ENDINGS, Result, Runtime, Value, Values, named};
 use serde_json::json;
 use std::fmt::{self, Display, Formatter};
 use std::path::{Path, PathBuf};
@@ -65,7 +65,11 @@ impl LearnArgs {
 
 /// `outcore run` and a statistic or a model. The exit code is 4 if it did not converge.
 pub fn learn(args: &LearnArgs) -> Result<u8> {
-    run(args).map_err(|error| args.common.limits.advise(error, |limits| plan(args, limits)))
+    run(args).map_err(|error| match error {
+        // A plan under a greater limit would hold the names, which do not fit this one.
+        Error::Io(outcore::io::Error::Memory { ref purpose, .. }) if purpose == NAMES => error,
+        error => args.common.limits.advise(error, |limits| plan(args, limits)),
+    })
 }
 
 /// A run that nothing refused.

@@ -44,6 +44,9 @@ struct Whole {
     _memory: Reservation,
 }
 
+/// The purpose of the memory of names.
+pub const NAMES: &str = "the names of columns";
+
 /// Reserves the memory of the names of all columns, of which the parts of a run have several copies, before they are
 /// made: a file of a few bytes may have millions of columns.
 fn names_memory(runtime: &Arc<Runtime>, source: &dyn Source) -> Result<Reservation> {
@@ -52,7 +55,7 @@ fn names_memory(runtime: &Arc<Runtime>, source: &dyn Source) -> Result<Reservati
     let columns = source.shape().get(1).copied().unwrap_or(1);
     let given_bytes: usize = source.names().unwrap_or_default().iter().map(String::len).sum();
     let bytes = columns.saturating_mul(NAME_BYTES).saturating_add(given_bytes as u64).saturating_mul(COPIES);
-    Ok(runtime.budget().reserve("the names of columns", bytes)?)
+    Ok(runtime.budget().reserve(NAMES, bytes)?)
 }
 
 impl Data {

@@ -23,7 +23,7 @@ mod statistics;
 pub use classes::{Labels, classes_of, named};
 pub use clusters::kmeans::{KMeans, KMeansOptions, KMeansStart, kmeans};
 pub use common::{finite_rows, with_names};
-pub use declare::{Data, Declaration, Found, Plan, Run, Table};
+pub use declare::{Data, Declaration, Found, NAMES, Plan, Run, Table};
 pub use decomposition::pca::{Pca, PcaOptions, PcaSolver, TruncatedSvd, TruncatedSvdOptions, pca, truncated_svd};
 pub use gaussian_nb::{GaussianNb, GaussianNbOptions, gaussian_nb, joint_log_likelihood};
 pub use mixture::gaussian_mixture::{

@@ -171,7 +171,7 @@ impl PyEdges {
     fn __iter__(&self, py: Python<'_>) -> PyResult<Rows> {
         let default = self.default.as_ref().map(|default| default.clone_ref(py));
         let (batches, graph) = self.batches(py)?;
-        Ok(Rows::of_graph(batches, graph, (2, self.data.clone(), default)))
+        Ok(Rows::of_graph(batches, (graph, self.graph.clone_ref(py)), (2, self.data.clone(), default)))
     }
 
     /// The edges as an Arrow stream.

@@ -85,11 +85,11 @@ impl PyNodes {
 
     fn __iter__(&self, py: Python<'_>) -> PyResult<Rows> {
         if self.data == Data::None {
-            return Rows::of_nodes(py, self.graph.get().open_for_rows(py)?);
+            return Rows::of_nodes(py, self.graph.clone_ref(py));
         }
         let default = self.default.as_ref().map(|default| default.clone_ref(py));
         let (batches, graph) = self.batches(py)?;
-        Ok(Rows::of_graph(batches, graph, (1, self.data.clone(), default)))
+        Ok(Rows::of_graph(batches, (graph, self.graph.clone_ref(py)), (1, self.data.clone(), default)))
     }
 
     /// The ids as an Arrow stream.

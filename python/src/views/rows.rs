@@ -3,6 +3,7 @@
 use super::data::{Data, chosen};
 use crate::convert::{no_column, value};
 use crate::errors::{raise, usage};
+use crate::graph::PyGraph;
 use crate::runtime::run;
 use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::ArrowError;
@@ -17,8 +18,9 @@ use std::sync::{Arc, Mutex};
 #[pyclass(frozen, module = "outcore")]
 pub struct Rows {
     runtime: Arc<Runtime>,
-    /// The graph, if it must be open as long as there are rows; results stay usable.
-    graph: Option<Arc<Graph>>,
+    /// The graph, if it must be open as long as there are rows, and its owner, which closes it when it ends; results
+    /// stay usable.
+    graph: Option<(Arc<Graph>, Py<PyGraph>)>,
     /// The number of ids in each row, the values that are requested beside them, and what stands for a missing one.
     ends: usize,
     data: Data,
@@ -63,17 +65,19 @@ impl Rows {
     /// Rows of a graph, until it is closed.
     pub fn of_graph(
         reader: Box<dyn RecordBatchReader + Send>,
-        graph: Arc<Graph>,
+        graph: (Arc<Graph>, Py<PyGraph>),
         row: (usize, Data, Option<Py<PyAny>>),
     ) -> Self {
-        Rows { graph: Some(Arc::clone(&graph)), ..Rows::new(reader, graph.runtime(), row) }
+        let rows = Rows::new(reader, graph.0.runtime(), row);
+        Rows { graph: Some(graph), ..rows }
     }
 
-    pub fn of_nodes(py: Python<'_>, graph: Arc<Graph>) -> PyResult<Self> {
+    pub fn of_nodes(py: Python<'_>, owner: Py<PyGraph>) -> PyResult<Self> {
+        let graph = owner.get().open_for_rows(py)?;
         let table = graph.table(Vec::new());
         let runtime = table.image().runtime();
         let reader = run(py, runtime, || table.reader())?;
-        Ok(Rows { graph: Some(graph), ..Rows::new(Box::new(reader), runtime, (1, Data::None, None)) })
+        Ok(Rows { graph: Some((graph, owner)), ..Rows::new(Box::new(reader), runtime, (1, Data::None, None)) })
     }
 
     /// Pairs of vertices and values of a column.
@@ -117,7 +121,7 @@ impl Rows {
     }
 
     fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        if let Some(graph) = self.graph.as_ref().filter(|graph| graph.is_closed()) {
+        if let Some((graph, _)) = self.graph.as_ref().filter(|(graph, _)| graph.is_closed()) {
             let text = format!("the graph {} was closed while its rows were read", graph.path().display());
             return Err(usage(py, text));
         }

@@ -126,7 +126,7 @@ impl RowFold for Tsqr {
 
     fn least_rows(&self) -> u64 {
         // A factor has as many rows as there are columns.
-        4 * self.columns as u64
+        self.columns as u64
     }
 
     fn begin(&self) -> Factor {

@@ -246,7 +246,7 @@ impl RowFold for CoMoments {
 
     fn least_rows(&self) -> u64 {
         // A state has `p^2` numbers, as `p` rows have.
-        4 * self.columns as u64
+        self.columns as u64
     }
 
     fn begin(&self) -> Folded {
