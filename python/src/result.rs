@@ -120,7 +120,11 @@ impl PyTable {
     /// (True, 4)
     #[pyo3(signature = (path=None))]
     fn report<'py>(&self, py: Python<'py>, path: Option<PathBuf>) -> PyResult<Bound<'py, PyAny>> {
-        let result = self.run(py, |table| self.run.result.clone().with_rows(table, self.ranked.as_deref()))?;
+        let result = self.run(py, |table| {
+            let mut result = self.run.result.clone();
+            result.add_rows(table, self.ranked.as_deref())?;
+            Ok(result)
+        })?;
         let html = py.detach(|| report::page(&Report { result, ..Report::clone(&self.run) }));
         if let Some(path) = path {
             self.run(py, |table| outcore::write_file(table.image().runtime(), &path, html.as_bytes()))?;

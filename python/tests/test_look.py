@@ -309,6 +309,7 @@ def test_an_algorithm_without_run_is_shown_the_command():
     assert "outcore run" not in shell("pagrank", "x.oc", code=2)
 
 
+@pytest.mark.skipif(OUTCORE is None, reason="no outcore command: set OUTCORE")
 def test_a_terminal_does_not_obey_ids(tmp_path):
     oc.import_graph([("a\x1b[31m", "b\rc"), ("d", "e")], tmp_path / "g.oc")
     for look in (["head"], ["neighbors", "a\x1b[31m"], ["degrees", "a\x1b[31m"]):
@@ -323,6 +324,7 @@ def test_a_terminal_does_not_obey_ids(tmp_path):
         assert b"a\x1b[31m" in subprocess.run(command, capture_output=True).stdout
 
 
+@pytest.mark.skipif(OUTCORE is None, reason="no outcore command: set OUTCORE")
 def test_negative_numbers_are_refused_by_what_is_expected(tmp_path):
     oc.generate("path", scale=3, output=tmp_path / "g.oc")
     for arguments, words in [

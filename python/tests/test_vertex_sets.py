@@ -50,6 +50,7 @@ USES = {
     "edges with data": lambda g, given: g.edges(given, data=True),
     "degree": lambda g, given: g.degree(given),
     "in_degree": lambda g, given: g.in_degree(given),
+    "in_edges": lambda g, given: g.in_edges(given),
 }
 
 

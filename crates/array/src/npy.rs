@@ -11,14 +11,17 @@ use crate::source::{ColumnsInMemory, Landed, Narrow, RowsInMemory, Source, Sourc
 use crate::spaced::is_worth;
 use crate::turned::TurnedPages;
 use outcore_format::ElementType;
+use outcore_format::dense::rows_per_page;
 use outcore_image::{Error, Result, SweepStats};
-use outcore_io::{DataFile, Pinned, Reader, Runtime};
+use outcore_io::{DataFile, Pinned, Reader, Reservation, Runtime};
 use outcore_matrix::{DenseFile, DenseLayout};
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+/// Most columns of elements below 64 bits of which a partition has whole groups of rows.
+const MOST_NARROW_COLUMNS: u64 = 256;
 /// Rings are whole pages of this size.
 const PAGE_BYTES: u64 = 4096;
 
@@ -47,7 +50,10 @@ impl NpySource {
         let (layout, is_vector) = (file.layout().clone(), file.is_vector());
         let source = NpySource::new(&file, layout, is_vector)?;
         let (rows, columns) = (source.layout.rows, source.layout.columns);
-        let is_turned = !source.by_columns && rows > 0 && columns > 1;
+        // Partitions of wider rows of narrow elements are no whole groups.
+        let is_narrow = rows_per_page(source.element) > BLOCK_ROWS;
+        let has_groups = !is_narrow || columns <= MOST_NARROW_COLUMNS;
+        let is_turned = !source.by_columns && rows > 0 && columns > 1 && has_groups;
         let turned = is_turned.then(|| TurnedPages::new(runtime, &source.file, (rows, columns), source.element));
         Ok(NpySource { turned: turned.transpose()?, ..source })
     }
@@ -169,9 +175,12 @@ impl Source for NpySource {
         let under_way = VecDeque::new();
         let columns = Vec::new();
         let turned = self.turned.as_ref().filter(|turned| turned.has_groups(most_rows));
+        let room_bytes = self.reader_bytes(most_rows, depth) - ring_bytes;
+        let _room = runtime.budget().reserve("columns of rows", room_bytes)?;
         Ok(Box::new(NpyReader {
             source: self,
             turned,
+            _room,
             reader,
             under_way,
             begun: (0, 0),
@@ -203,6 +212,8 @@ struct NpyReader<'a> {
     source: &'a NpySource,
     /// The cache of turned rows, if the rows of the pass can be whole groups.
     turned: Option<&'a TurnedPages>,
+    /// Memory of `columns`.
+    _room: Reservation,
     reader: Reader,
     /// Rows under way, the oldest first, with their pages, if these are in the cache.
     under_way: VecDeque<(Range<u64>, Vec<Pinned>)>,

@@ -18,6 +18,10 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// Age of the last write from which on a further one has another time, whatever the clock of the file system is.
+const SETTLED: Duration = Duration::from_secs(1);
 
 /// The share of a file's turned rows in the page cache.
 pub(crate) struct TurnedPages {
@@ -25,6 +29,8 @@ pub(crate) struct TurnedPages {
     runtime: Runtime,
     file: Arc<DataFile>,
     identity: [u64; 5],
+    /// The file was written to so short a time before it was opened that another write may have the same time.
+    may_change_unseen: bool,
     groups: Groups,
     /// Whether a pass has begun to read the file.
     was_read: AtomicBool,
@@ -61,6 +67,7 @@ impl TurnedPages {
     /// Errors of the operating system.
     pub fn new(runtime: &Runtime, file: &Arc<DataFile>, shape: (u64, u64), element: ElementType) -> Result<Self> {
         let identity = file.identity()?;
+        let may_change_unseen = file.was_written_within(SETTLED)?;
         let mut hasher = DefaultHasher::new();
         ("rows of an array", identity).hash(&mut hasher);
         Ok(TurnedPages {
@@ -68,6 +75,7 @@ impl TurnedPages {
             runtime: runtime.stopped_by(runtime.cancel()),
             file: Arc::clone(file),
             identity,
+            may_change_unseen,
             groups: Groups { rows: shape.0, columns: shape.1, element, group_rows: rows_per_page(element) as u64 },
             was_read: AtomicBool::new(false),
         })
@@ -80,6 +88,8 @@ impl TurnedPages {
     pub fn begin_pass(&self, most_bytes: u64) -> Result<()> {
         if self.file.identity()? != self.identity {
             self.share.clear();
+        } else if self.may_change_unseen {
+            // Every pass reads the file.
         } else if self.was_read.swap(true, Ordering::Relaxed) {
             let pages = self.groups.pages();
             // Room for some more, because pages do not fill sets evenly.

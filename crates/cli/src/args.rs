@@ -273,7 +273,7 @@ pub struct NeighborsArgs {
     #[arg(long, conflicts_with = "incoming")]
     pub both: bool,
     /// How far: with 2, the neighbours of the neighbours too; a column says at which hop each edge is
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     pub hops: u32,
     #[command(flatten)]
     pub limits: Limits,

@@ -49,7 +49,8 @@ const MOST_TIMES: u64 = 8;
 
 impl Limits {
     /// A refusal of memory with a limit that is enough for the whole command. What needs memory shows one after the
-    /// other: `plan` plans the command under every limit that is advised, until it refuses nothing more.
+    /// other: `plan` plans the command under every limit that is advised, until it refuses nothing more, or the limit
+    /// is [`MOST_TIMES`] the given one.
     pub fn advise<T>(&self, error: Error, plan: impl Fn(&Limits) -> Result<T>) -> Error {
         let Error::Io(refused @ outcore::io::Error::Memory { .. }) = error else { return error };
         let outcore::io::Error::Memory { limit_bytes, .. } = refused else { return refused.into() };

@@ -88,6 +88,9 @@ fn plan(args: &LearnArgs, limits: &Limits) -> Result<Prepared> {
         outcore::io::give_back_freed_memory();
     }
     let mut data = Data::open(&runtime, &common.image)?;
+    if !limits.quiet {
+        tell_notes(&runtime, common);
+    }
     if let Some(columns) = &args.columns {
         data = data.select(columns)?;
     }

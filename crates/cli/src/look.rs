@@ -76,6 +76,9 @@ pub fn neighbors(args: &NeighborsArgs) -> Result<()> {
     look.visit(&mut out, (1, args.hops), &mut start.into_iter(), (&mut reached, &mut next))?;
     for hop in 2..=args.hops {
         let frontier = std::mem::replace(&mut next, set()?);
+        if frontier.iter().all(|&word| word == 0) {
+            break;
+        }
         look.visit(&mut out, (hop, args.hops), &mut members(&frontier), (&mut reached, &mut next))?;
     }
     out.flush().map_err(output_error)

@@ -97,17 +97,14 @@ fn run_algorithm(args: &AlgorithmArgs) -> Result<u8> {
         return not_converged(failure, graph.runtime(), &outcome.stats, page, common);
     }
     let table = graph.table(outcome.columns);
-    if let Some(page) = &mut page {
-        let ranked = outcome.shown.first().map(|(_, column)| &*table.columns()[*column].0);
-        page.result = std::mem::take(&mut page.result).with_rows(&table, ranked)?;
-    }
+    let ranked = outcome.shown.first().map(|(_, column)| table.columns()[*column].0.clone());
     for (heading, column) in &outcome.shown {
         if !heading.is_empty() {
             common.say(heading);
         }
         show_top(&graph, &table.columns()[*column], *top, common)?;
     }
-    finish(&table, &outcome.stats, page, common)?;
+    finish(&table, &outcome.stats, (page, ranked), common)?;
     Ok(SUCCESS)
 }
 
@@ -177,10 +174,22 @@ fn show_top(graph: &Arc<Graph>, (name, column): &(String, Column), most: usize, 
 }
 
 /// Writes the result and the statistics where they are wanted.
-fn finish(table: &Table, stats: &Stats, page: Option<Page>, common: &Common) -> Result<()> {
+fn finish(
+    table: &Table,
+    stats: &Stats,
+    (mut page, ranked): (Option<Page>, Option<String>),
+    common: &Common,
+) -> Result<()> {
     report(stats, common);
     if let Some(output) = &common.output {
         table.write(output)?;
+    }
+    if let Some(page) = &mut page {
+        match page.result.add_rows(table, ranked.as_deref()) {
+            // The page does without rows whose ids are too many.
+            Ok(()) | Err(Error::Io(outcore::io::Error::Memory { .. })) => {}
+            Err(error) => return Err(error),
+        }
     }
     account(table.image().runtime(), stats, page, common)?;
     common.answer.heard()

@@ -12,6 +12,7 @@ use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// The directory that a path is in.
 pub fn folder(path: &Path) -> &Path {
@@ -178,6 +179,17 @@ impl DataFile {
         let changed = metadata.ctime() as u64 ^ (metadata.ctime_nsec() as u64) << 34;
         let written = metadata.mtime() as u64 ^ (metadata.mtime_nsec() as u64) << 34;
         Ok([metadata.dev(), metadata.ino(), metadata.len(), changed, written])
+    }
+
+    /// Whether the file was written to within this time, or at a time that is still to come. A file in memory was not.
+    ///
+    /// # Errors
+    /// Errors of the operating system.
+    pub fn was_written_within(&self, time: Duration) -> Result<bool> {
+        let Handle::System(file) = &self.file else { return Ok(false) };
+        let written = file.metadata().and_then(|metadata| metadata.modified());
+        let written = written.map_err(|error| Error::file(&self.path, "look at", error))?;
+        Ok(written.elapsed().is_ok_and(|age| age < time) || written.elapsed().is_err())
     }
 
     /// The file's size when it was opened.

@@ -3,8 +3,8 @@
 //! *Idea.* When a file is opened, the headers of all pages of the columns that are taken are read
 //! (`ingest/src/tables/parquet_pages.rs`): they tell what decoding takes, and where pages begin. With that the library
 //! that decodes skips to the page that has the first row, and neither reads nor unpacks those before it. It is handed
-//! a file of one column and one row group: it looks at all columns that it knows of for every run of rows, which in a wide
-//! file would be the square of their number.
+//! a file of one column and one row group: it looks at all columns that it knows of for every run of rows, which in a
+//! wide file would be the square of their number.
 //!
 //! *Cost.* One small read per page when the file is opened, and 24 bytes of memory for it; a page that rows begin or
 //! end in is decoded for those before and behind it again.

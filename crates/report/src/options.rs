@@ -100,7 +100,8 @@ pub fn shell_text(words: impl Iterator<Item = String>) -> String {
 
 /// An id as a call in Python has it.
 fn in_call(id: &str) -> String {
-    if id.parse::<i128>().is_ok() { id.to_owned() } else { format!("{id:?}") }
+    let is_whole = id.parse::<i128>().is_ok_and(|number| number.to_string() == id);
+    if is_whole { id.to_owned() } else { format!("{id:?}") }
 }
 
 /// A call in Python, of a graph and the options that were given.

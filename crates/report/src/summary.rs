@@ -49,7 +49,7 @@ impl Summary {
         Ok(Summary { attributes, ..Summary::default() })
     }
 
-    /// The memory of a result with such columns while [`Summary::with_rows`] counts its groups, and its purpose; `None`
+    /// The memory of a result with such columns while [`Summary::add_rows`] counts its groups, and its purpose; `None`
     /// for results without groups.
     pub fn needs(graph: &Graph, columns: &[ColumnKind]) -> Option<(&'static str, u64)> {
         let counts = columns.iter().any(|column| column.names_groups());
@@ -61,7 +61,7 @@ impl Summary {
     ///
     /// # Errors
     /// Ids that cannot be read, or no memory: 4 bytes per vertex and 8 per group where there are groups.
-    pub fn with_rows(mut self, table: &Table, ranked: Option<&str>) -> Result<Self> {
+    pub fn add_rows(&mut self, table: &Table, ranked: Option<&str>) -> Result<()> {
         for (name, column) in table.columns().iter().filter(|(_, column)| column.names_groups()) {
             let groups = table.largest_groups(column, MOST_ROWS)?;
             let row = |(id, size): &(Id<String>, u32)| vec![id.to_string(), size.to_string()];
@@ -82,7 +82,7 @@ impl Summary {
             columns: batch.schema().fields().iter().map(|field| field.name().clone()).collect(),
             rows: (0..batch.num_rows()).map(cells).collect(),
         });
-        Ok(self)
+        Ok(())
     }
 }
 

@@ -95,6 +95,17 @@ pub fn reader_bytes(image: &Image, columns: &[ColumnKind]) -> u64 {
     bytes
 }
 
+impl Table {
+    /// Memory for reading the rows.
+    pub fn reader_bytes(&self) -> u64 {
+        let columns = || self.columns().iter().map(|(_, column)| column);
+        let components = columns().filter(|column| matches!(column, Column::Component(_))).count();
+        let names = columns().any(|column| column.names_groups() || matches!(column, Column::Vertex(_)));
+        let ids_bytes = if names { least_bytes(self.image(), components as u64) } else { 0 };
+        batch_bytes(self.image(), self.columns().len()) + IdStream::bytes(self.image()).saturating_add(ids_bytes)
+    }
+}
+
 fn batch_bytes(image: &Image, columns: usize) -> u64 {
     let columns = columns as u64 + 1;
     let texts = if string_ids(image) { columns } else { 0 };

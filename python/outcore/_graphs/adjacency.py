@@ -7,6 +7,7 @@ import itertools
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, final
 
+from outcore._options import ids_of
 from outcore._outcore import Graph
 
 # The most neighbours that a representation names.
@@ -97,7 +98,7 @@ class InEdges:
             return graph.edges(data=data, default=default, weights=weights)
         is_one = isinstance(vertices, str) or not isinstance(vertices, Iterable)
         found: list[tuple[Any, ...]] = []
-        for target in dict.fromkeys([vertices] if is_one else vertices):
+        for target in dict.fromkeys([vertices] if is_one else ids_of(vertices)):
             if not data and weights:
                 pairs = graph.neighbors(target, direction="in", weights=True)
                 found += ((source, target, weight) for source, weight in pairs)
@@ -146,6 +147,8 @@ def ego_graph(graph: Graph, vertex: Any, radius: int, undirected: bool, image: A
     near = dict.fromkeys([vertex])
     frontier = [vertex]
     for _ in range(radius):
+        if not frontier:
+            break
         ends = dict.fromkeys(end for vertex in frontier for look in looks for end in look(vertex))
         frontier = [end for end in ends if end not in near]
         near.update(dict.fromkeys(frontier))

@@ -33,9 +33,11 @@ _LONG: set[str] = set()
 # NetworkX's version, for what newer ones do otherwise.
 VERSION = networkx_version()
 if VERSION < OLDEST:
-    oldest = ".".join(map(str, OLDEST))
-    found = f"expected NetworkX {oldest} or newer for its backend outcore, found {nx.__version__}"
-    raise ImportError(f"{found}; pip install 'networkx>={oldest}'")
+    raise ImportError(
+        "expected NetworkX {0} or newer for its backend outcore, found {1}; pip install 'networkx>={0}'".format(
+            ".".join(map(str, OLDEST)), nx.__version__
+        )
+    )
 
 # The number of rows whose mean length tells the size of a graph.
 _ROWS = 300

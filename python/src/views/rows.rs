@@ -10,6 +10,7 @@ use arrow_schema::ArrowError;
 use outcore::io::{Fuse, lock};
 use outcore::{Error, Graph, Runtime, Table};
 use pyo3::exceptions::PyValueError;
+use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::{PyIterator, PyList};
 use std::sync::{Arc, Mutex};
@@ -116,6 +117,13 @@ impl Rows {
 
 #[pymethods]
 impl Rows {
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        if let Some((_, owner)) = &self.graph {
+            visit.call(owner)?;
+        }
+        visit.call(&self.default)
+    }
+
     fn __iter__(slf: Py<Self>) -> Py<Self> {
         slf
     }

@@ -52,6 +52,9 @@ fn write(path: &Path, element: ElementType, shape: (u64, u64), by_columns: bool,
     bytes.extend(head.as_bytes());
     bytes.extend(swapped);
     std::fs::write(path, bytes).unwrap();
+    // A file that was written to just now is not cached.
+    let earlier = std::time::SystemTime::now() - std::time::Duration::from_secs(60);
+    std::fs::File::options().write(true).open(path).unwrap().set_modified(earlier).unwrap();
     rows.concat()
 }
 
@@ -106,6 +109,7 @@ fn rows_that_were_turned_are_cached() {
         (ElementType::Float32, (30_000, 9), false),
         (ElementType::UInt16, (30_000, 17), true),
         (ElementType::Bool, (40_000, 3), false),
+        (ElementType::Float32, (9_000, 256), false),
     ];
     for (element, shape, big_endian) in cases {
         let rows = write(&path, element, shape, false, big_endian);

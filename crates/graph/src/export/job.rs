@@ -147,7 +147,14 @@ impl Job<'_> {
         let vertices_bytes =
             columns_bytes.saturating_add(IdStream::bytes(graph) + 2 * STREAM_BYTES + BUFFER_BYTES as u64);
         let edges_bytes = edge_stream_bytes(graph).saturating_add(batches_bytes) + BUFFER_BYTES as u64;
-        IdLookup::bytes(graph)
+        // Attributes of edges are open while vertices are written that have some, too.
+        let vertices_bytes = if has_columns { vertices_bytes.saturating_add(batches_bytes) } else { vertices_bytes };
+        let results = self.results.as_ref().filter(|_| has_columns);
+        let results_bytes = results.map_or(0, Table::reader_bytes);
+        // METIS has numbers in the place of ids.
+        let ids_bytes = if self.ending == "graph" { 0 } else { IdLookup::bytes(graph) };
+        ids_bytes
+            .saturating_add(results_bytes)
             .saturating_add(self.compression.file_bytes())
             .saturating_add(vertices_bytes.max(edges_bytes))
     }
@@ -343,7 +350,7 @@ impl Job<'_> {
         let has_columns = self.results.is_some() || !manifest.vertex_attributes.is_empty();
         let without_vertex_attributes = has_columns && !form.is_some_and(Form::has_vertex_attributes);
         let unsaid_parallel =
-            self.graph.manifest().parallel_edges && !matches!(self.ending, "txt" | "edges" | "parquet");
+            self.graph.manifest().parallel_edges && !matches!(self.ending, "txt" | "edges" | "parquet" | "gml");
         Ok(ExportReport {
             edges,
             isolated_vertices,

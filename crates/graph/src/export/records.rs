@@ -4,8 +4,8 @@
 //! Pajek vertices are numbered and the ids are their labels, as NetworkX writes them. In GML what is not ASCII stands
 //! as numbers of characters. Edges have their attributes in XML and in JSON lines, and vertices theirs and the columns
 //! of results in XML (`xml.rs`); the other formats leave them out. Where ids are strings of which some are written as
-//! numbers are, a key, a keyword or a comment says that they are strings, and the importer honours it. Empty ids are refused, and so are characters that
-//! XML cannot hold, and quotes and line ends in Pajek.
+//! numbers are, a key, a keyword or a comment says that they are strings, and the importer honours it. Empty ids are
+//! refused, and so are characters that XML cannot hold, and quotes and line ends in Pajek.
 //!
 //! *Cost.* One pass over the ids and one over the out-lists and their weights; the ids in memory where edges name them.
 

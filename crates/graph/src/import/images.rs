@@ -84,6 +84,9 @@ pub fn open_inputs(
     options: &InputOptions,
     part: impl Fn(&Graph) -> Result<Part>,
 ) -> Result<Source> {
+    if paths.is_empty() {
+        return Err(Error::Usage("expected inputs, found none".to_owned()));
+    }
     let groups = paths.chunk_by(|one, other| !is_image(runtime, one) && !is_image(runtime, other));
     open_several(runtime, groups.map(|group| Input::Paths(group.to_vec())).collect(), options, part)
 }

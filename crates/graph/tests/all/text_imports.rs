@@ -128,14 +128,15 @@ fn the_first_line_is_a_header_if_it_cannot_be_a_row() {
     assert_eq!(ratings.edges, ["1 1", "2 1"]);
     let notes = ratings.report.notes;
     assert!(notes.iter().any(|note| note.contains("Equal numbers in `user` and `item` are one vertex")), "{notes:?}");
-    // As a matrix, where another option keeps them apart; the first entries are counted as its rows and columns are.
+    // As a matrix, where another option keeps them apart; the columns of the first entries are counted as those of the
+    // file are.
     let matrix = InputOptions { is_matrix: true, ..options() };
     let notes = imported("r.csv", "user,item,rating\n1,1,5\n2,1,4\n", &matrix, &ImportOptions::default()).unwrap();
     assert!(notes.report.notes.iter().any(|note| note.ends_with("say --shape.")), "{:?}", notes.report.notes);
     let text = "%%MatrixMarket matrix coordinate real general\n2 5 2\n2 3 3.5\n1 5 5\n";
     let entries = imported("m.mtx", text, &matrix, &ImportOptions::default()).unwrap().report.first_edges;
     let places: Vec<_> = entries.iter().map(|entry| (&*entry.source, &*entry.target)).collect();
-    assert_eq!(places, [("1", "2"), ("0", "4")]);
+    assert_eq!(places, [("2", "3"), ("1", "5")]);
     let made = imported("s.txt", strings, &options(), &ImportOptions::default()).unwrap();
     assert_eq!(made.edges, ["anna ben", "ben carl"]);
     assert!(made.report.notes[0].contains("`anna ben`, was read as an edge"), "{:?}", made.report.notes);

@@ -41,7 +41,8 @@ pub struct Description {
     pub l2: Vec<f64>,
     /// Number of nonzero elements.
     pub nonzeros: Vec<u64>,
-    /// Number of missing elements, which are NaN. All figures above are of the others; NaN where there are none.
+    /// Number of missing elements, which are NaN. All figures above are of the others: where there are none, extremes,
+    /// means and deviations are NaN, and sums are 0.
     pub missing: Vec<u64>,
     /// Statistics of the run: time, reads, memory.
     pub stats: Stats,
@@ -158,10 +159,10 @@ impl Column {
         if self.moments.count >= least { figure } else { f64::NAN }
     }
 
-    /// The mean. Where it is no finite number, moments that were joined are NaN, and the extremes have the sign.
+    /// The mean. Of infinities, moments that were joined are NaN, and the extremes have the sign.
     fn mean(&self) -> f64 {
         let mean = self.moments.mean;
-        self.of(1.0, if mean.is_finite() { mean } else { (self.min + self.max) * f64::INFINITY })
+        self.of(1.0, if self.is_infinite() { (self.min + self.max) * f64::INFINITY } else { mean })
     }
 
     /// The standard deviation.
@@ -172,7 +173,7 @@ impl Column {
     /// The square root of the sum of squares.
     fn l2(&self) -> f64 {
         let Moments { count, mean, m2 } = self.moments;
-        if self.is_infinite() { f64::INFINITY } else { (m2 + count * mean * mean).sqrt() }
+        if mean.is_finite() { (m2 + count * mean * mean).sqrt() } else { f64::INFINITY }
     }
 }
 
