@@ -240,4 +240,4 @@ def test_a_table_of_users_and_items_as_a_matrix(tmp_path):
     done = subprocess.run([*command, "--weight", "rating", "--replace"], capture_output=True, text=True, check=True)
     assert "say --shape." in done.stderr + done.stdout
     with pytest.warns(UserWarning, match="say bipartite="):
-        oc.load_graph(table)
+        oc.load_graph(table, weight="rating")

@@ -5,6 +5,7 @@ Each look reads a few lists, and nothing stays in memory.
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping
+from numbers import Integral
 from typing import Any, final
 
 from outcore._options import ids_of
@@ -96,7 +97,7 @@ class InEdges:
         graph = self._graph
         if vertices is None:
             return graph.edges(data=data, default=default, weights=weights)
-        is_one = isinstance(vertices, str) or not isinstance(vertices, Iterable)
+        is_one = isinstance(vertices, str | Integral)
         found: list[tuple[Any, ...]] = []
         for target in dict.fromkeys([vertices] if is_one else ids_of(vertices)):
             if not data and weights:
