@@ -7,10 +7,10 @@
 //!
 //! *Dangling vertices*, those without out-edges, keep the rank they would pass on. By NetworkX's rule it is spread
 //! evenly over all vertices, so ranks sum to 1; by the GAP benchmark's rule it is dropped. Dropped or spread, ranks
-//! are the same but for a factor: spread rank comes from the same jumps, of which there are more. Iterations towards a
-//! tolerance therefore spread it under both rules, and GAP's ranks are made in the end. Where rank is dropped in each
-//! iteration, the sum of all ranks itself has to converge, by the factor `alpha` at best: 77 iterations to 1e-8 of a
-//! directed Kronecker graph, 19 where it is spread.
+//! are the same but for a factor: spread rank comes from the same jumps, of which there are more. With direction,
+//! iterations towards a tolerance therefore spread it under both rules, and GAP's ranks are made in the end. Where rank
+//! is dropped in each iteration, the sum of all ranks itself has to converge, by the factor `alpha` at best: 77
+//! iterations to 1e-8 of a directed Kronecker graph, 19 where it is spread.
 //!
 //! *Weights*, where they are used, are the shares by which a vertex divides its rank among its out-edges; without them,
 //! shares are equal.
@@ -46,7 +46,7 @@
 
 use crate::convergence::Stop;
 use crate::estimate::{Bound, Estimate, Reads};
-use crate::kernels::pagerank_options::{PageRank, PageRankOptions, check, finish, pages_per_pass};
+use crate::kernels::pagerank_options::{Dangling, PageRank, PageRankOptions, check, finish, pages_per_pass};
 use crate::kernels::strengths::{Contribution, Divisors, RankDivisors, divisor_bytes, weight_passes};
 use crate::state::{Layout, array};
 use crate::visit::for_each_vertex;
@@ -168,7 +168,9 @@ impl<'a, D: Divisors> Iteration<'a, D> {
         })?;
         let task = graph.runtime().task("PageRank", Unit::Steps, Some(u64::from(options.max_iter)));
         let change = if count == 0.0 { 0.0 } else { f64::INFINITY };
-        let spread = options.dangling.spreads(options.alpha, options.tol);
+        // Without direction, only isolated vertices are dangling, and what they drop is no loss to others.
+        let drops = options.dangling == Dangling::Gap && !graph.is_directed();
+        let spread = options.dangling.spreads(options.alpha, options.tol) && !drops;
         Ok(Iteration {
             graph,
             options,
@@ -179,7 +181,7 @@ impl<'a, D: Divisors> Iteration<'a, D> {
             made: 0,
             change,
             extrapolated: None,
-            may_extrapolate: spread && options.tol > 0.0 && options.stop == Stop::Residual,
+            may_extrapolate: options.tol > 0.0 && options.stop == Stop::Residual,
             scale: 1.0,
             dangling,
             isolated: 1.0 / count,
@@ -269,7 +271,9 @@ impl<'a, D: Divisors> Iteration<'a, D> {
             self.dangling = total.dangling + total.isolated as f64 * isolated;
             if extrapolates {
                 self.extrapolated = Some((self.made + 1, change));
-                self.scale = 1.0 / (total.extrapolated + total.isolated as f64 * isolated);
+                if self.spread {
+                    self.scale = 1.0 / (total.extrapolated + total.isolated as f64 * isolated);
+                }
                 self.change = f64::INFINITY;
                 self.isolated *= self.scale;
                 self.dangling *= self.scale;
