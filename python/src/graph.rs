@@ -145,16 +145,26 @@ pub fn direction_of(py: Python<'_>, name: &str) -> PyResult<Direction> {
     }
 }
 
+/// The wanted part of a graph: all of it by default.
+#[derive(Default)]
+struct PartOf<'a, 'py> {
+    vertices: Option<&'a Bound<'py, PyAny>>,
+    /// All vertices but these.
+    excluded: bool,
+    reversed: bool,
+    directed: Option<bool>,
+}
+
 /// A graph made of a part of another one, which `outcore._graphs.importing` imports.
 fn part<'py>(
     graph: &Bound<'py, PyGraph>,
-    wanted: (Option<&Bound<'py, PyAny>>, bool, Option<bool>),
+    wanted: PartOf<'_, 'py>,
     image: Option<&Bound<'py, PyAny>>,
     options: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let (vertices, reversed, directed) = wanted;
+    let PartOf { vertices, excluded, reversed, directed } = wanted;
     let importing = graph.py().import("outcore._graphs.importing")?;
-    importing.call_method1("part", (graph, vertices, reversed, directed, image, options))
+    importing.call_method1("part", (graph, vertices, reversed, directed, image, options, None::<u8>, excluded))
 }
 
 impl Drop for PyGraph {
@@ -453,7 +463,7 @@ impl PyGraph {
         image: Option<&Bound<'py, PyAny>>,
         options: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        part(slf, (Some(vertices), false, None), image, options)
+        part(slf, PartOf { vertices: Some(vertices), ..PartOf::default() }, image, options)
     }
 
     /// All vertices but some, and the edges between them, as a graph: in memory, or as the image of that name.
@@ -479,8 +489,7 @@ impl PyGraph {
         image: Option<&Bound<'py, PyAny>>,
         options: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let importing = slf.py().import("outcore._graphs.importing")?;
-        importing.call_method1("part", (slf, vertices, false, None::<bool>, image, options, None::<u8>, true))
+        part(slf, PartOf { vertices: Some(vertices), excluded: true, ..PartOf::default() }, image, options)
     }
 
     /// The edges that meet a condition, with all vertices, as a graph: in memory, or as the image of that name.
@@ -513,7 +522,7 @@ impl PyGraph {
             return Err(PyTypeError::new_err("expected the condition once, found where= beside it; give a list"));
         }
         options.set_item("where", condition)?;
-        part(slf, (None, false, None), image, Some(&options))
+        part(slf, PartOf::default(), image, Some(&options))
     }
 
     /// The graph with every edge the other way: in memory, or as the image of that name. See `subgraph`.
@@ -533,7 +542,7 @@ impl PyGraph {
         if !slf.get().open(py)?.is_directed() {
             return Err(usage(py, "expected edges with a direction to reverse, found a graph whose edges have none"));
         }
-        part(slf, (None, true, None), image, options)
+        part(slf, PartOf { reversed: true, ..PartOf::default() }, image, options)
     }
 
     /// The graph without directions: in memory, or as the image of that name. Of two edges that lead one way and the
@@ -548,7 +557,7 @@ impl PyGraph {
         image: Option<&Bound<'py, PyAny>>,
         options: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        part(slf, (None, false, Some(false)), image, options)
+        part(slf, PartOf { directed: Some(false), ..PartOf::default() }, image, options)
     }
 
     /// The neighbours of a vertex, as a list of ids in their order: those that its edges lead to, if edges have a

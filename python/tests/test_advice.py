@@ -166,7 +166,7 @@ def explained(command):
 
 
 def faults(command, small):
-    """What is wrong with the advice that a command is given, as sentences."""
+    """The faults of the advice that a command is given, as sentences."""
     text = " ".join(command)
     if command[0] != "export":
         limit = explained(command)

@@ -142,7 +142,7 @@ def exact(value):
 
 
 def answer(call):
-    """What a call answers, or its error."""
+    """The answer of a call, or its error."""
     try:
         return exact(call())
     except NotImplementedError:
@@ -314,8 +314,8 @@ def test_images_know_whether_they_have_weights():
         nx.is_weighted(image, ("a", "c"))
 
 
-# What is NetworkX's own: it lists walks, cliques or mappings of a graph in memory, ends at the first one, or makes a
-# graph of NetworkX.
+# Functions that stay NetworkX's own: each lists walks, cliques or mappings of a graph in memory, ends at the first one,
+# or makes a graph of NetworkX.
 OWN = [
     ("all_simple_paths", (0, 5), {"cutoff": 3}),
     ("shortest_simple_paths", (0, 5), {}),

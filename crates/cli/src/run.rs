@@ -55,11 +55,11 @@ fn plan_algorithm(args: &AlgorithmArgs, limits: &Limits) -> Result<Prepared> {
     let plan = algorithm.plan(&graph, values)?;
     let report = algorithm.report_needs.filter(|_| !common.limits.quiet);
     let report = report.map(|needs| (needs.purpose, (needs.bytes)(&graph)));
+    let mut estimate = plan.estimate(&graph);
     let report = match common.report {
-        Some(_) => Summary::needs(&graph, &plan.estimate(&graph).columns).or(report),
+        Some(_) => Summary::needs(&graph, &estimate.columns).or(report),
         None => report,
     };
-    let mut estimate = plan.estimate(&graph);
     if let Some((_, bytes)) = report {
         estimate = estimate.with_state(&graph, bytes);
     }

@@ -48,6 +48,7 @@ pub use plan::{
     LARGE_BLOCK_BYTES, LEAST_BYTES, LEAST_PAGE_BUFFER_BYTES, PartitionPlan, Plan, SAMPLE_BYTES, enough_bytes,
     needed_bytes,
 };
+pub use tables::attribute_columns::kind_of;
 pub use tables::attributes::{AttributeColumn, AttributeField, AttributeValues, Attributes};
 pub use tables::shape::with_shape;
 pub use tables::table::{DIRECTED_KEY, PARALLEL_KEY, WEIGHT_KEY, from_batches};

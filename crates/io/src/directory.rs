@@ -189,7 +189,7 @@ impl DataFile {
         let Handle::System(file) = &self.file else { return Ok(false) };
         let written = file.metadata().and_then(|metadata| metadata.modified());
         let written = written.map_err(|error| Error::file(&self.path, "look at", error))?;
-        Ok(written.elapsed().is_ok_and(|age| age < time) || written.elapsed().is_err())
+        Ok(!written.elapsed().is_ok_and(|age| age >= time))
     }
 
     /// The file's size when it was opened.

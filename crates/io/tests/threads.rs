@@ -21,6 +21,16 @@ fn a_thread_that_is_refused_is_an_error() {
     assert!(child.status.success() && output.contains("every thread was refused"), "{output}");
 }
 
+fn posix_runtime(threads: usize) -> Runtime {
+    let options = RuntimeOptions {
+        memory_bytes: Some(1 << 30),
+        threads: Some(threads),
+        backend: Some(Arc::new(Posix)),
+        ..RuntimeOptions::default()
+    };
+    Runtime::new(options).unwrap()
+}
+
 /// The number of threads of this process.
 #[cfg(target_os = "linux")]
 fn threads() -> usize {
@@ -30,13 +40,7 @@ fn threads() -> usize {
 #[test]
 #[cfg(target_os = "linux")]
 fn streams_and_writers_side_by_side_have_few_threads() {
-    let options = RuntimeOptions {
-        memory_bytes: Some(1 << 30),
-        threads: Some(2),
-        backend: Some(Arc::new(Posix)),
-        ..RuntimeOptions::default()
-    };
-    let runtime = Runtime::new(options).unwrap();
+    let runtime = posix_runtime(2);
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("file");
     let bytes: Vec<u8> = (0..16 * 4096_u32).map(|place| (place / 4096) as u8).collect();
@@ -79,13 +83,7 @@ fn streams_and_writers_side_by_side_have_few_threads() {
 }
 
 fn in_child() {
-    let options = RuntimeOptions {
-        memory_bytes: Some(1 << 30),
-        threads: Some(3),
-        backend: Some(Arc::new(Posix)),
-        ..RuntimeOptions::default()
-    };
-    let runtime = Runtime::new(options).unwrap();
+    let runtime = posix_runtime(3);
     let begun = AtomicUsize::new(0);
     let outcome = runtime.run(|_| Ok::<_, Error>(begun.fetch_add(1, Ordering::Relaxed)));
     let error = outcome.unwrap_err();

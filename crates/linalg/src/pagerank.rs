@@ -279,7 +279,7 @@ impl<'a, 'o> Walk<'a, 'o> {
             buffers: per_worker(&space, "pieces of vectors", (3 - vectors) * PIECE_ROWS.min(space.rows))?,
             jumps: options.personalization.map_or(1.0, |numbers| numbers.iter().sum()),
             dangling: 0.0,
-            spread: options.dangling.spreads(options.alpha, options.tol),
+            spread: options.dangling.spreads(options.alpha, options.tol, matrix.graph().is_directed()),
             change: if space.rows == 0 { 0.0 } else { f64::INFINITY },
             iterations: 0,
             read_bytes: 0,

@@ -87,12 +87,14 @@ impl ColumnKind {
 
 /// Memory for reading the rows of a table with such columns.
 pub fn reader_bytes(image: &Image, columns: &[ColumnKind]) -> u64 {
-    let mut bytes = batch_bytes(image, columns.len()) + IdStream::bytes(image);
-    if columns.iter().any(|column| column.names_vertices()) {
-        let components = columns.iter().filter(|column| **column == ColumnKind::Component).count();
-        bytes = bytes.saturating_add(least_bytes(image, components as u64));
-    }
-    bytes
+    let components = columns.iter().filter(|column| **column == ColumnKind::Component).count();
+    reading_bytes(image, columns.len(), columns.iter().any(|column| column.names_vertices()), components)
+}
+
+/// [`reader_bytes`] of so many columns, of which some name vertices or components.
+fn reading_bytes(image: &Image, columns: usize, name_vertices: bool, components: usize) -> u64 {
+    let ids_bytes = if name_vertices { least_bytes(image, components as u64) } else { 0 };
+    (batch_bytes(image, columns) + IdStream::bytes(image)).saturating_add(ids_bytes)
 }
 
 impl Table {
@@ -100,9 +102,8 @@ impl Table {
     pub fn reader_bytes(&self) -> u64 {
         let columns = || self.columns().iter().map(|(_, column)| column);
         let components = columns().filter(|column| matches!(column, Column::Component(_))).count();
-        let names = columns().any(|column| column.names_groups() || matches!(column, Column::Vertex(_)));
-        let ids_bytes = if names { least_bytes(self.image(), components as u64) } else { 0 };
-        batch_bytes(self.image(), self.columns().len()) + IdStream::bytes(self.image()).saturating_add(ids_bytes)
+        let name_vertices = columns().any(|column| column.names_groups() || matches!(column, Column::Vertex(_)));
+        reading_bytes(self.image(), self.columns().len(), name_vertices, components)
     }
 }
 

@@ -46,7 +46,7 @@
 
 use crate::convergence::Stop;
 use crate::estimate::{Bound, Estimate, Reads};
-use crate::kernels::pagerank_options::{Dangling, PageRank, PageRankOptions, check, finish, pages_per_pass};
+use crate::kernels::pagerank_options::{PageRank, PageRankOptions, check, finish, pages_per_pass};
 use crate::kernels::strengths::{Contribution, Divisors, RankDivisors, divisor_bytes, weight_passes};
 use crate::state::{Layout, array};
 use crate::visit::for_each_vertex;
@@ -168,9 +168,7 @@ impl<'a, D: Divisors> Iteration<'a, D> {
         })?;
         let task = graph.runtime().task("PageRank", Unit::Steps, Some(u64::from(options.max_iter)));
         let change = if count == 0.0 { 0.0 } else { f64::INFINITY };
-        // Without direction, only isolated vertices are dangling, and what they drop is no loss to others.
-        let drops = options.dangling == Dangling::Gap && !graph.is_directed();
-        let spread = options.dangling.spreads(options.alpha, options.tol) && !drops;
+        let spread = options.dangling.spreads(options.alpha, options.tol, graph.is_directed());
         Ok(Iteration {
             graph,
             options,

@@ -22,10 +22,11 @@ pub enum Dangling {
 
 impl Dangling {
     /// Whether iterations spread the rank of dangling vertices. They do so by GAP's rule, too, if they end at a
-    /// tolerance: the ranks that they make differ from GAP's by a factor alone, and converge earlier. Without a
-    /// tolerance, or without jumps, ranks need not be near the fixed point, where the factor is known.
-    pub fn spreads(self, alpha: f64, tol: f64) -> bool {
-        self == Dangling::Networkx || (tol > 0.0 && alpha < 1.0)
+    /// tolerance and edges are directed: the ranks that they make differ from GAP's by a factor alone, and converge
+    /// earlier. Without a tolerance, or without jumps, ranks need not be near the fixed point, where the factor is
+    /// known. Without direction, only isolated vertices are dangling, and what they drop is no loss to others.
+    pub fn spreads(self, alpha: f64, tol: f64, directed: bool) -> bool {
+        self == Dangling::Networkx || (directed && tol > 0.0 && alpha < 1.0)
     }
 
     /// The factor from ranks that iterations spread to those of the rule, and from changes to changes. `dangling` is

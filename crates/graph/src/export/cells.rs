@@ -7,8 +7,7 @@ use crate::export::edge_batches::{EdgeBatches, EdgeData, weight_column};
 use crate::export::vertex_batches::{NextBatch, vertices_with};
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, RecordBatch};
-use arrow_schema::{DataType, Field, Schema, TimeUnit as ArrowUnit};
-use outcore_format::{AttributeKind, TimeUnit};
+use arrow_schema::{Field, Schema};
 use outcore_image::{Error, Result};
 use outcore_ingest::is_whole;
 use outcore_table::{Table, push_value};
@@ -135,24 +134,4 @@ pub(crate) fn joined(graph: &Graph, results: &Table) -> Result<Table> {
     }
     // A column has a value per vertex, in their order, also where the rows of the table are sorted.
     Ok(Table::new(Arc::clone(results.image()), results.columns().to_vec()))
-}
-
-/// The kind of attribute that a column becomes.
-pub(crate) fn kind_of(field: &Field) -> AttributeKind {
-    match field.data_type() {
-        DataType::Int64 | DataType::UInt64 => AttributeKind::Integer,
-        DataType::Float64 => AttributeKind::Real,
-        DataType::Boolean => AttributeKind::Boolean,
-        DataType::Date32 => AttributeKind::Date,
-        DataType::Timestamp(unit, zone) => {
-            let unit = match unit {
-                ArrowUnit::Second => TimeUnit::Second,
-                ArrowUnit::Millisecond => TimeUnit::Millisecond,
-                ArrowUnit::Microsecond => TimeUnit::Microsecond,
-                ArrowUnit::Nanosecond => TimeUnit::Nanosecond,
-            };
-            AttributeKind::Timestamp { unit, zone: zone.as_deref().map(str::to_owned) }
-        }
-        _ => AttributeKind::String,
-    }
 }

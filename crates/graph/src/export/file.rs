@@ -62,8 +62,8 @@ pub fn export(graph: &Graph, output: impl AsRef<Path>) -> Result<ExportReport> {
 pub fn export_with(graph: &Graph, output: impl AsRef<Path>, results: Option<&Table>) -> Result<ExportReport> {
     let output = output.as_ref();
     let name = output.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    let lower = name.to_ascii_lowercase();
-    let (compression, ending) = ending_of(&lower);
+    let small = small_name(output);
+    let (compression, ending) = ending_of(&small);
     let results = results.map(|results| joined(graph, results)).transpose()?;
     let job = Job { graph, output, compression, ending, results };
     if graph.is_complex() && ending != "mtx" {
@@ -112,12 +112,12 @@ pub fn check_export_memory(graph: &Graph, output: &Path, vertex_table: Option<&P
 }
 
 /// The name of a file in small letters.
-fn small_name(path: &Path) -> String {
+pub(crate) fn small_name(path: &Path) -> String {
     path.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_ascii_lowercase()
 }
 
 /// The compression and the format's ending of a name in small letters.
-fn ending_of(name: &str) -> (Compression, &str) {
+pub(crate) fn ending_of(name: &str) -> (Compression, &str) {
     let (compression, bare) = Compression::of(name);
     let ending = match bare.rsplit_once('.') {
         Some((_, ending)) => ending,

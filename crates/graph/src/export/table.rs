@@ -2,6 +2,7 @@
 
 use crate::engine::graph::Graph;
 use crate::export::cells::joined;
+use crate::export::file::{ending_of, small_name};
 use crate::export::vertex_batches::{VertexBatches, vertices_with};
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
@@ -44,9 +45,9 @@ pub fn check_vertex_table(edges: &Path, vertices: &Path) -> Result<()> {
 /// there is no new file, and an old one of that name is as it was.
 pub fn export_vertices(graph: &Graph, output: impl AsRef<Path>, results: Option<&Table>) -> Result<u64> {
     let output = output.as_ref();
-    let name = output.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_ascii_lowercase();
-    let (compression, bare) = Compression::of(&name);
-    let separator = match (bare.rsplit_once('.').map_or("", |(_, ending)| ending), compression) {
+    let name = small_name(output);
+    let (compression, ending) = ending_of(&name);
+    let separator = match (ending, compression) {
         ("csv", _) => Some(b','),
         ("tsv", _) => Some(b'\t'),
         ("parquet", Compression::None) => None,

@@ -4,7 +4,7 @@
 //! ([`KIND_HINT`]). Infinite numbers are spelled as Java and Python read them.
 
 use crate::engine::weights::Weight;
-use crate::export::cells::{Cells, edge_names, kind_of};
+use crate::export::cells::{Cells, edge_names};
 use crate::export::edge_batches::weight_column;
 use crate::export::job::{Job, push_weight};
 use crate::export::records::Form;
@@ -14,7 +14,7 @@ use arrow_array::{Array, ArrayRef};
 use arrow_schema::{DataType, Field};
 use outcore_format::AttributeKind;
 use outcore_image::Result;
-use outcore_ingest::{KIND_HINT, STRING_IDS, kind_hint};
+use outcore_ingest::{KIND_HINT, STRING_IDS, kind_hint, kind_of};
 use outcore_table::{Id, push_value};
 use std::io::Write as _;
 
@@ -89,7 +89,7 @@ impl Job<'_> {
                 let why = format!("XML cannot hold all characters of the name of the attribute {name:?}");
                 return Err(self.refuse(&why, ".parquet"));
             }
-            let kind = kind_of(field);
+            let kind = kind_of(field.data_type()).unwrap_or(AttributeKind::String);
             let called = match kind {
                 AttributeKind::Integer => "long",
                 AttributeKind::Real => "double",

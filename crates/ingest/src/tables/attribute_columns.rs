@@ -18,7 +18,7 @@ use std::path::Path;
 const DAY_MILLISECONDS: i64 = 86_400_000;
 
 /// The attribute kind of an Arrow type; `None` if it cannot be kept.
-fn kind_of(kind: &DataType) -> Option<AttributeKind> {
+pub fn kind_of(kind: &DataType) -> Option<AttributeKind> {
     match kind {
         DataType::Dictionary(_, values) => kind_of(values).filter(|kind| {
             matches!(kind, AttributeKind::Integer | AttributeKind::Real | AttributeKind::String) //

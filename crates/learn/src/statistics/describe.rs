@@ -8,7 +8,7 @@
 
 use crate::common::{Costs, matrix, note_rounded, put, reals, total};
 use crate::declare::{Data, Declaration, Found, Plan, Table};
-use crate::moments::pivot::{Since, closed, pivot, pivot_of};
+use crate::moments::pivot::{Since, closed, pivot};
 use crate::phases::{Phase, bytes_of};
 use outcore_array::kernel::{Binary, Element, Fold, Loop, Moments, Scalar, Unary, Values as Vector, ValuesMut, widest};
 use outcore_array::{Array, ElementType, Part, RowBlock, RowFold};
@@ -253,18 +253,11 @@ impl Lanes {
 
 /// The pivot of a vector: the mean of its numbers, NaN if there are none, 0 if it is no finite number.
 fn pivot_of_numbers(values: &Vector<'_>) -> f64 {
-    let wide = |values: &[f32]| values.iter().map(|&value| f64::from(value)).collect::<Vec<_>>();
-    let is_number = |value: &f64| !value.is_nan();
-    let count = values.len();
-    let mean = pivot_of(values, None, count as f64);
-    if mean != 0.0 {
-        return mean;
-    }
-    // It is 0 where a value is missing, too.
-    let numbers: Vec<f64> = match values {
-        Vector::Float32(values) => wide(values).into_iter().filter(is_number).collect(),
-        values => reals(values).iter().copied().filter(is_number).collect(),
+    let mut numbers: Vec<f64> = match values {
+        Vector::Float32(values) => values.iter().map(|&value| value.into()).collect(),
+        values => reals(values).to_vec(),
     };
+    numbers.retain(|number| !number.is_nan());
     if numbers.is_empty() { f64::NAN } else { pivot(&numbers, None, numbers.len() as f64) }
 }
 
