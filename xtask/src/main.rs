@@ -126,6 +126,8 @@ const MAX_FILE_LINES: usize = 800;
 const MAX_FUNCTION_LINES: usize = 70;
 /// No comment and no line of a document is longer.
 const MAX_COLUMNS: usize = 120;
+/// No folder has more files beside each other.
+const MAX_FOLDER_FILES: usize = 25;
 /// Words that mark something unfinished.
 const UNFINISHED: [&str; 4] = ["todo!(", "unimplemented!(", "FIXME", "XXX"];
 /// Openings of comments that hide the subject: a comment begins with the thing, in the field's term.
@@ -172,6 +174,7 @@ fn main() -> ExitCode {
             Err(error) => faults.push(format!("{name}: {error}")),
         }
     }
+    check_folders(&names, &mut faults);
     check_features(root, &mut faults);
     if faults.is_empty() {
         println!("tidy");
@@ -180,6 +183,18 @@ fn main() -> ExitCode {
     faults.iter().for_each(|fault| eprintln!("{fault}"));
     eprintln!("{} faults", faults.len());
     ExitCode::FAILURE
+}
+
+/// A folder that is too full to find a file in is parted by what files do.
+fn check_folders(names: &[String], faults: &mut Vec<String>) {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    let sources = names.iter().filter(|name| name.contains("/src/") || name.starts_with("python/outcore/"));
+    for (folder, _) in sources.filter_map(|name| name.rsplit_once('/')) {
+        *counts.entry(folder).or_default() += 1;
+    }
+    for (folder, count) in counts.into_iter().filter(|&(_, count)| count > MAX_FOLDER_FILES) {
+        faults.push(format!("{folder}: {count} files; at most {MAX_FOLDER_FILES} lie in one folder"));
+    }
 }
 
 /// The command and the Python package must ask for the same features of everything that both use: or it is compiled
@@ -351,7 +366,8 @@ fn check_kernels(name: &str, text: &str, faults: &mut Vec<String>) {
     }
     for used in code.split("crate::kernels::").skip(1).filter(|_| path.starts_with("verify/")) {
         let path = used.split(';').next().unwrap_or_default();
-        let items = path.split_once("::").map_or(path, |(_, items)| items).trim_matches(['{', '}']);
+        let last = path.rsplit_once("::").map_or(path, |(_, item)| item);
+        let items = path.split_once('{').map_or(last, |(_, items)| items).trim_end_matches('}');
         let is_type = |item: &str| item.trim().is_empty() || item.trim().starts_with(char::is_uppercase);
         if let Some(item) = items.split(',').find(|item| !is_type(item)) {
             let item = item.trim();
@@ -503,7 +519,9 @@ mod tests {
         assert_eq!(faults("verify/ranks.rs", "use crate::declared::ALGORITHMS;"), 1);
         assert_eq!(faults("verify/ranks.rs", "use crate::kernels::bfs::{\n    Bfs, BfsOptions,\n};"), 0);
         assert_eq!(faults("verify/ranks.rs", "use crate::kernels::bfs::{Bfs, bfs};"), 1);
-        assert_eq!(faults("verify/ranks.rs", "use crate::kernels::triads;"), 1);
+        assert_eq!(faults("verify/ranks.rs", "use crate::kernels::tarjan;"), 1);
+        assert_eq!(faults("verify/ranks.rs", "use crate::kernels::searches::reach::Reach;"), 0);
+        assert_eq!(faults("verify/ranks.rs", "use crate::kernels::searches::reach::{Reach, reach};"), 1);
         assert_eq!(faults("declared/bfs.rs", "use crate::{kernels, verify};"), 0);
         assert_eq!(faults("kernels/bfs.rs", "// crate::verify"), 0);
     }

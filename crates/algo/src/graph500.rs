@@ -17,7 +17,7 @@
 //! Murphy, Wheeler, Barrett, Ang, *Introducing the Graph 500*, Cray Users Group 2010; the specification is of 2017.
 
 use crate::kernels::bfs::Bfs;
-use crate::kernels::lengths::{Integer, Length, Real};
+use crate::kernels::searches::lengths::{Integer, Length, Real};
 use crate::kernels::sssp::{Sssp, SsspOptions};
 use crate::sources::Smallest;
 use crate::state::{Layout, array, bitmap, degrees};

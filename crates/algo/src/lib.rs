@@ -29,41 +29,53 @@ pub use graph_values::GraphValues;
 pub use outcore_declare::{Declared, DefaultValue, Kind, Parameter, Value, Values};
 pub use outcore_image::{Error, Result};
 
-/// The computations: options, result, function and memory estimate of each. They know neither verifiers nor
-/// declarations.
+/// The computations: options, result, function and memory estimate of each, and in folders what several share. They
+/// know neither verifiers nor declarations.
 mod kernels {
     pub(crate) mod all_pairs;
     pub(crate) mod betweenness_centrality;
     pub(crate) mod bfs;
-    pub(crate) mod by_level;
     pub(crate) mod clustering;
     pub(crate) mod colouring;
     pub(crate) mod components;
     pub(crate) mod core_number;
     pub(crate) mod degree_centrality;
-    pub(crate) mod edges_among;
     pub(crate) mod label_propagation;
-    pub(crate) mod lengths;
     pub(crate) mod multi_source_bfs;
-    pub(crate) mod neighbourhoods;
     pub(crate) mod node_boundary;
     pub(crate) mod pagerank;
-    pub(crate) mod pagerank_delta;
-    pub(crate) mod pagerank_options;
     pub(crate) mod personalized_pagerank;
-    pub(crate) mod reach;
     pub(crate) mod reciprocity;
-    pub(crate) mod rows;
     pub(crate) mod scan_statistics;
-    pub(crate) mod shortest_parents;
     pub(crate) mod sssp;
-    pub(crate) mod strengths;
     pub(crate) mod strong_components;
     pub(crate) mod tarjan;
-    pub(crate) mod triad_block;
-    pub(crate) mod triads;
     pub(crate) mod triangles;
-    pub(crate) mod waiting;
+
+    /// Steps of PageRank, from whole sets or from one.
+    pub(crate) mod ranks {
+        pub(crate) mod pulling;
+        pub(crate) mod pushing;
+        pub(crate) mod strengths;
+    }
+
+    /// Levels, lengths and rows that searches and shortest paths share.
+    pub(crate) mod searches {
+        pub(crate) mod by_level;
+        pub(crate) mod lengths;
+        pub(crate) mod reach;
+        pub(crate) mod rows;
+        pub(crate) mod shortest_parents;
+        pub(crate) mod waiting;
+    }
+
+    /// Triangles and neighbourhoods: the computation of `triangles`, `clustering`, `lcc` and `scan_statistics`.
+    pub(crate) mod triads {
+        pub(crate) mod block;
+        pub(crate) mod corners;
+        pub(crate) mod edges_among;
+        pub(crate) mod neighbourhoods;
+    }
 }
 
 /// Verifiers: each checks that a result has the properties that make it right, with another algorithm than computed it.
@@ -194,13 +206,13 @@ pub mod api {
     pub use crate::kernels::label_propagation::{LabelPropagation, LabelPropagationOptions, label_propagation};
     pub use crate::kernels::multi_source_bfs::multi_source_bfs;
     pub use crate::kernels::node_boundary::{NodeBoundary, NodeBoundaryOptions, node_boundary};
-    pub use crate::kernels::pagerank_options::{Dangling, PageRank, PageRankMethod, PageRankOptions, pagerank};
+    pub use crate::kernels::pagerank::{Dangling, PageRank, PageRankMethod, PageRankOptions, pagerank};
     pub use crate::kernels::personalized_pagerank::{
         PersonalizedPageRank, PersonalizedPageRankOptions, personalized_pagerank,
     };
-    pub use crate::kernels::reach::{MultiSourceBfs, MultiSourceBfsOptions, Reach};
     pub use crate::kernels::reciprocity::{Reciprocity, ReciprocityOptions, reciprocity};
     pub use crate::kernels::scan_statistics::{ScanStatistics, ScanStatisticsOptions, scan_statistics};
+    pub use crate::kernels::searches::reach::{MultiSourceBfs, MultiSourceBfsOptions, Reach};
     pub use crate::kernels::sssp::{Sssp, SsspOptions, sssp};
     pub use crate::kernels::strong_components::{
         StrongComponentsOptions, strong_components, strong_components as strongly_connected_components,

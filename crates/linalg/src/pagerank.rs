@@ -15,9 +15,9 @@
 //! them. Per row 8 bytes for each vector in memory, and 8 of the disk for each of the others. A step reads the sums if
 //! they are in the file, and writes and reads the product if it is.
 //!
-//! The rules and the fixed point are those of PageRank as a graph algorithm (`algo/src/kernels/pagerank.rs`), which
-//! keeps sums of rows as degrees and makes the next factor where a list ends. It extrapolates, for it has the ranks of
-//! two iterations before; here their place is taken by a single factor.
+//! The rules and the fixed point are those of PageRank as a graph algorithm (`algo/src/kernels/ranks/pulling.rs`),
+//! which keeps sums of rows as degrees and makes the next factor where a list ends. It extrapolates, for it has the
+//! ranks of two iterations before; here their place is taken by a single factor.
 //!
 //! Page, Brin, Motwani and Winograd, *The PageRank citation ranking*, 1999; Zheng, *FlashX: massive data analysis using
 //! fast I/O*, 2016, sections 4.4.1 and 4.5.3.1.

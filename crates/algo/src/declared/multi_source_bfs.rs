@@ -3,7 +3,7 @@
 use crate::declared::bfs::DEPTH_LIMIT;
 use crate::declared::prelude::*;
 use crate::kernels::multi_source_bfs::multi_source_bfs;
-use crate::kernels::reach::{MultiSourceBfs, MultiSourceBfsOptions};
+use crate::kernels::searches::reach::{MultiSourceBfs, MultiSourceBfsOptions};
 
 /// The estimate for searches from the sources, with the least state that works: 64 sources at a time.
 pub fn estimate_multi_source_bfs(graph: &Graph, options: &MultiSourceBfsOptions) -> Estimate {

@@ -2,12 +2,12 @@
 
 use crate::convergence::{Stop, StoppedBy};
 use crate::declared::prelude::*;
-use crate::kernels::pagerank_options::{Dangling, PageRank, PageRankMethod, PageRankOptions, pagerank};
-use crate::kernels::strengths::weight_bytes;
+use crate::kernels::pagerank::{Dangling, PageRank, PageRankMethod, PageRankOptions, pagerank};
+use crate::kernels::ranks::strengths::weight_bytes;
 
 /// The estimate for PageRank over this graph; passes are those of `max_iter` iterations.
 pub fn estimate_pagerank(graph: &Graph, options: &PageRankOptions) -> Estimate {
-    kernels::pagerank_options::estimate(graph, options)
+    kernels::pagerank::estimate(graph, options)
         .verified_in(verify::ranks::ranks_bytes(graph, options) + weight_bytes(graph, options))
 }
 

@@ -5,7 +5,7 @@ use crate::declared::pagerank::{
 };
 use crate::declared::prelude::*;
 use crate::kernels::personalized_pagerank::{PersonalizedPageRank, PersonalizedPageRankOptions, personalized_pagerank};
-use crate::kernels::strengths::weight_bytes;
+use crate::kernels::ranks::strengths::weight_bytes;
 
 /// The estimate for personalised PageRank over this graph; passes are those of `max_iter` iterations.
 pub fn estimate_personalized_pagerank(graph: &Graph, options: &PersonalizedPageRankOptions) -> Estimate {

@@ -17,7 +17,7 @@
 use crate::estimate::{Bound, Estimate, Reads};
 use crate::kernels::components::{self, ComponentsOptions, components};
 use crate::kernels::multi_source_bfs::{self, search};
-use crate::kernels::reach::{MultiSourceBfs, MultiSourceBfsOptions, Reach, results};
+use crate::kernels::searches::reach::{MultiSourceBfs, MultiSourceBfsOptions, Reach, results};
 use crate::sources::Sources;
 use crate::state::Layout;
 use outcore_graph::{Direction, Graph};

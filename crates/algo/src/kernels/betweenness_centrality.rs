@@ -9,8 +9,8 @@
 //! on the level before has no count yet, and an out-neighbour that is not on the level behind has no contribution yet.
 //! The values that a level computes are stored apart until the level ends.
 //!
-//! *Columns.* Up to eight sources go together, with their values side by side (`rows.rs`). Neighbours are added in one
-//! order and sources one after the other, so the bits do not depend on how many sources go together.
+//! *Columns.* Up to eight sources go together, with their values side by side (`searches/rows.rs`). Neighbours are
+//! added in one order and sources one after the other, so the bits do not depend on how many sources go together.
 //!
 //! *Scale.* Numbers of paths double with every few levels of a grid, and soon exceed the range of real numbers. Only
 //! their ratios on adjacent levels matter, so all numbers of a level are divided by 2^900 when one of them exceeds
@@ -26,8 +26,8 @@
 
 use crate::estimate::{Bound, Estimate, Reads};
 use crate::kernels::bfs::{self, BfsOptions, bfs};
-use crate::kernels::by_level::ByLevel;
-use crate::kernels::rows::{RowSums, Rows};
+use crate::kernels::searches::by_level::ByLevel;
+use crate::kernels::searches::rows::{RowSums, Rows};
 use crate::sources::Sources;
 use crate::state::{Layout, array, bitmap, reservation};
 use crate::visit::for_each_vertex;

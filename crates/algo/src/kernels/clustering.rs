@@ -10,16 +10,16 @@
 //! to another, over d (d - 1). An edge without direction counts as one in each, so in graphs without directions both
 //! coefficients are the same; in others they are not.
 //!
-//! *Cost.* That of `triads.rs`, with the numbers of pairs: 20 bytes per vertex, 24 in images that are not in degree
-//! order.
+//! *Cost.* That of `triads/corners.rs`, with the numbers of pairs: 20 bytes per vertex, 24 in images that are not in
+//! degree order.
 //!
 //! Watts and Strogatz, *Collective dynamics of small-world networks*, Nature 1998; Fagiolo, *Clustering in complex
 //! directed networks*, Physical Review E 2007; Iosup et al., *LDBC Graphalytics: a benchmark for large-scale graph
 //! analysis on parallel and distributed platforms*, VLDB 2016.
 
 use crate::estimate::Estimate;
-use crate::kernels::triad_block::{Choices, One, Opposite};
-use crate::kernels::triads::{self, Triads};
+use crate::kernels::triads::block::{Choices, One, Opposite};
+use crate::kernels::triads::corners::{self, Triads};
 use crate::visit::for_each_vertex;
 use outcore_graph::{Graph, vertex_sum};
 use outcore_image::{Result, Stats};
@@ -46,7 +46,7 @@ pub struct Clustering {
 /// The estimate for the clustering coefficients of this graph, or the local ones; the passes are what the memory limit
 /// leaves room for.
 pub(crate) fn estimate(graph: &Graph) -> Estimate {
-    triads::estimate(graph, graph.is_directed(), true)
+    corners::estimate(graph, graph.is_directed(), true)
 }
 
 /// Computes the clustering coefficient of every vertex.
@@ -56,8 +56,8 @@ pub(crate) fn estimate(graph: &Graph) -> Estimate {
 /// request to stop.
 pub fn clustering(graph: &Graph, _options: &ClusteringOptions) -> Result<Clustering> {
     match graph.is_directed() {
-        true => coefficients(graph, triads::count::<Choices>(graph, "clustering", Some(choices))?, 1.0),
-        false => coefficients(graph, triads::count::<One>(graph, "clustering", Some(pairs))?, 2.0),
+        true => coefficients(graph, corners::count::<Choices>(graph, "clustering", Some(choices))?, 1.0),
+        false => coefficients(graph, corners::count::<One>(graph, "clustering", Some(pairs))?, 2.0),
     }
 }
 
@@ -83,8 +83,8 @@ pub struct Lcc {
 /// request to stop.
 pub fn lcc(graph: &Graph, _options: &LccOptions) -> Result<Lcc> {
     let Clustering { coefficients, average, stats, .. } = match graph.is_directed() {
-        true => coefficients(graph, triads::count::<Opposite>(graph, "lcc", Some(pairs))?, 1.0)?,
-        false => coefficients(graph, triads::count::<One>(graph, "lcc", Some(pairs))?, 2.0)?,
+        true => coefficients(graph, corners::count::<Opposite>(graph, "lcc", Some(pairs))?, 1.0)?,
+        false => coefficients(graph, corners::count::<One>(graph, "lcc", Some(pairs))?, 2.0)?,
     };
     Ok(Lcc { coefficients, average, stats })
 }

@@ -12,16 +12,16 @@
 //! searches that pull and have not reached the vertex. Pulling from a list ends when all these searches have reached
 //! the vertex.
 //!
-//! *Encoding.* `seen`, `visit` and `next` have one row of bits per vertex (`rows.rs`): the searches that have reached
-//! it, those in which it is active, those in which it becomes active. While few vertices are active they are a list,
-//! and a step costs only its lists, not a look at all vertices.
+//! *Encoding.* `seen`, `visit` and `next` have one row of bits per vertex (`searches/rows.rs`): the searches that have
+//! reached it, those in which it is active, those in which it becomes active. While few vertices are active they are a
+//! list, and a step costs only its lists, not a look at all vertices.
 //!
 //! *Cost.* 16.4 bytes per vertex, and 24 for every 64 sources of a batch. Every step reads each page it wants once per
 //! direction.
 
 use crate::estimate::{Bound, Estimate, Reads};
-use crate::kernels::reach::{MultiSourceBfs, MultiSourceBfsOptions, Reach, Reached, levels, results};
-use crate::kernels::rows::{BitRow, Rows, Tally, any};
+use crate::kernels::searches::reach::{MultiSourceBfs, MultiSourceBfsOptions, Reach, Reached, levels, results};
+use crate::kernels::searches::rows::{BitRow, Rows, Tally, any};
 use crate::sources::check_vertices;
 use crate::state::{Layout, array, bitmap, hubs};
 use crate::visit::for_each_list;

@@ -1,13 +1,13 @@
 //! Personalised PageRank by power iteration, of several sets of seeds in one pass.
 //!
 //! *Idea.* Jumps lead back to the seeds instead of anywhere, so ranks measure how near a vertex is to them. An
-//! iteration sums the contributions of every vertex's in-neighbours, as in `pagerank.rs`, with up to eight sets of
+//! iteration sums the contributions of every vertex's in-neighbours, as in `ranks/pulling.rs`, with up to eight sets of
 //! seeds side by side: their contributions lie next to each other, so one list that is read and one cache line that is
 //! fetched serve all of them. More sets are done eight by eight.
 //!
 //! *Dangling vertices*, those without out-edges, pass their rank to the seeds, as in NetworkX. *Weights* and
-//! *convergence* are those of `pagerank.rs`; of sets that are done together the slowest decides. Sums are of double
-//! precision and in an order of their own, so the ranks have the same bits for every number of workers.
+//! *convergence* are those of `ranks/pulling.rs`; of sets that are done together the slowest decides. Sums are of
+//! double precision and in an order of their own, so the ranks have the same bits for every number of workers.
 //!
 //! *Cost.* One pass over the in-lists per iteration and eight sets. Per vertex 16 bytes for each set of those that are
 //! done together, 8 for the result of each set, and 4 for its degree; with weights 8 for the sum of its out-edges'
@@ -17,9 +17,9 @@
 
 use crate::convergence::{Stop, StoppedBy};
 use crate::estimate::{Bound, Estimate, Reads};
-use crate::kernels::pagerank_options::{PageRankOptions, check, finish, pages_per_pass};
-use crate::kernels::rows::{Rows, add};
-use crate::kernels::strengths::{Divisors, RankDivisors, divisor_bytes, weight_passes};
+use crate::kernels::pagerank::{PageRankOptions, check, finish, pages_per_pass};
+use crate::kernels::ranks::strengths::{Divisors, RankDivisors, divisor_bytes, weight_passes};
+use crate::kernels::searches::rows::{Rows, add};
 use crate::sources::check_vertices;
 use crate::state::{Layout, array, bitmap, reservation};
 use crate::visit::for_each_vertex;

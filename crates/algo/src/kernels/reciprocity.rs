@@ -1,7 +1,7 @@
 //! Reciprocity: of a vertex's neighbours, how many edges lead to that also lead back.
 //!
-//! *Idea.* A chunk of vertices at a time has its lists of both directions in memory (`neighbourhoods.rs`), where they
-//! are merged. An edge from a vertex to itself leads back, and is noted in a pass before, where there may be some.
+//! *Idea.* A chunk of vertices at a time has its lists of both directions in memory (`triads/neighbourhoods.rs`), where
+//! they are merged. An edge from a vertex to itself leads back, and is noted in a pass before, where there may be some.
 //!
 //! *Encoding.* `reciprocities[v]` is the complement of the bits of a real number from 0 to 1 (`stored.rs`); 0 is none,
 //! for vertices without edges.
@@ -13,7 +13,7 @@
 //! Garlaschelli, Loffredo, *Patterns of link reciprocity in directed networks*, Physical Review Letters 93, 2004.
 
 use crate::estimate::{Bound, Estimate, Reads, all_entries, degree_pages, longest_lists};
-use crate::kernels::neighbourhoods::{Neighbourhoods, Neighbours};
+use crate::kernels::triads::neighbourhoods::{Neighbourhoods, Neighbours};
 use crate::state::{Layout, bitmap, degrees};
 use crate::stored::Stored;
 use crate::visit::{for_each_list, may_have_loops};

@@ -10,11 +10,11 @@
 //! alone. The lists of the candidates are read, so that the degrees of their own neighbours give a tighter bound. They
 //! are examined by falling bounds until none can be among the greatest.
 //!
-//! *Groups.* The edges of eight neighbourhoods are counted together, by a vertex program (`edges_among.rs`).
+//! *Groups.* The edges of eight neighbourhoods are counted together, by a vertex program (`triads/edges_among.rs`).
 //!
 //! *Without useful bounds*, as where all degrees are equal, more than 256 vertices would have to be examined. Then all
-//! are, by the triangles at every vertex (`triads.rs`): a neighbourhood has the vertex's own edges, and those opposite
-//! to it in its triangles.
+//! are, by the triangles at every vertex (`triads/corners.rs`): a neighbourhood has the vertex's own edges, and those
+//! opposite to it in its triangles.
 //!
 //! *Loops* are left out, and parallel edges count once, as in the other kernels about triangles.
 //!
@@ -24,9 +24,9 @@
 
 use crate::estimate::{Estimate, Reads, degree_pages, longest_lists};
 use crate::kernels::core_number::count_edges;
-use crate::kernels::edges_among::{self, GROUP, count_edges_among};
-use crate::kernels::triad_block::{One, Opposite};
-use crate::kernels::triads::{self, Triads};
+use crate::kernels::triads::block::{One, Opposite};
+use crate::kernels::triads::corners::{self, Triads};
+use crate::kernels::triads::edges_among::{self, GROUP, count_edges_among};
 use crate::sources::Smallest;
 use crate::state::{Layout, array, reservation};
 use crate::stored::Stored;
@@ -108,7 +108,7 @@ fn state(graph: &Graph) -> impl Layout<Made = State> {
 pub(crate) fn estimate(graph: &Graph, options: &ScanStatisticsOptions) -> Estimate {
     let top = options.top.min(graph.vertices());
     let best = Best::layout(graph, top);
-    let (all_bytes, all) = triads::cost(graph, graph.is_directed(), true);
+    let (all_bytes, all) = corners::cost(graph, graph.is_directed(), true);
     let few = state(graph).bytes() + edges_among::bytes(graph);
     let groups = |vertices: u64| vertices.div_ceil(GROUP as u64) as f64;
     let passes = match top <= MOST_EXAMINED as u64 {
@@ -189,8 +189,8 @@ fn examine_few(graph: &Graph, best: &mut Best, stats: &mut StatsBuilder) -> Resu
 fn examine_all(graph: &Graph, best: &mut Best, stats: &mut StatsBuilder) -> Result<u64> {
     let own = |neighbours: u64, both: u64| (neighbours + both) as f64;
     let Triads { closed, possible, stats: counted } = match graph.is_directed() {
-        true => triads::count::<Opposite>(graph, NAME, Some(own))?,
-        false => triads::count::<One>(graph, NAME, Some(own))?,
+        true => corners::count::<Opposite>(graph, NAME, Some(own))?,
+        false => corners::count::<One>(graph, NAME, Some(own))?,
     };
     // The vertices that were examined before come again.
     best.rows.heap.clear();

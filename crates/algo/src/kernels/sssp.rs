@@ -1,9 +1,9 @@
 //! Shortest paths from one source over weighted edges: distances and parents.
 //!
-//! *Idea.* Delta-stepping: vertices whose distance fell wait (`waiting.rs`). Those within `delta` of the nearest
-//! waiting vertex are relaxed together, again and again until none of them waits. Distances only fall, and their final
-//! bits do not depend on the order of relaxations. This holds for real weights too: the sum along a path is always
-//! rounded in the same way, and rounding keeps the order of numbers.
+//! *Idea.* Delta-stepping: vertices whose distance fell wait (`searches/waiting.rs`). Those within `delta` of the
+//! nearest waiting vertex are relaxed together, again and again until none of them waits. Distances only fall, and
+//! their final bits do not depend on the order of relaxations. This holds for real weights too: the sum along a path is
+//! always rounded in the same way, and rounding keeps the order of numbers.
 //!
 //! *Long searches.* On grids and roads few vertices are relaxed for many steps, until every page that is read holds
 //! only one of them ([`Thin`]). The remaining vertices are then relaxed without steps ([`Relaxer`]). Where memory has
@@ -23,9 +23,9 @@
 //! Meyer and Sanders, *Delta-stepping: a parallelizable shortest path algorithm*, J. Algorithms 2003.
 
 use crate::estimate::{Bound, Estimate, Reads};
-use crate::kernels::lengths::{Integer, Length, NO_PATH, Real, length};
-use crate::kernels::shortest_parents::ShortestPaths;
-use crate::kernels::waiting::{Batch, Waiting};
+use crate::kernels::searches::lengths::{Integer, Length, NO_PATH, Real, length};
+use crate::kernels::searches::shortest_parents::ShortestPaths;
+use crate::kernels::searches::waiting::{Batch, Waiting};
 use crate::sources::check_vertices;
 use crate::state::Layout;
 use crate::stored::{self, Stored};

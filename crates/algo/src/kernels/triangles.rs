@@ -1,13 +1,13 @@
 //! Triangles: how many each vertex is a corner of.
 //!
-//! *Idea.* Every triangle is found once, from its corner of middle degree, and counted at all three (`triads.rs`, which
-//! has the cost and the references).
+//! *Idea.* Every triangle is found once, from its corner of middle degree, and counted at all three
+//! (`triads/corners.rs`, which has the cost and the references).
 //!
 //! *Directions* of edges, parallel edges and loops are ignored, as in NetworkX, which refuses graphs with directions.
 
 use crate::estimate::Estimate;
-use crate::kernels::triad_block::One;
-use crate::kernels::triads::{self, Triads};
+use crate::kernels::triads::block::One;
+use crate::kernels::triads::corners::{self, Triads};
 use outcore_graph::Graph;
 use outcore_image::{Result, Stats};
 use outcore_io::Array;
@@ -30,7 +30,7 @@ pub struct Triangles {
 
 /// The estimate for counting the triangles of this graph; the passes are what the memory limit leaves room for.
 pub(crate) fn estimate(graph: &Graph) -> Estimate {
-    triads::estimate(graph, false, false)
+    corners::estimate(graph, false, false)
 }
 
 /// Counts the triangles: three vertices, each joined with both others by an edge of any direction.
@@ -39,7 +39,7 @@ pub(crate) fn estimate(graph: &Graph) -> Estimate {
 /// Too little memory (12 to 16 bytes per vertex, and the longest list), a page that cannot be read or is damaged, a
 /// request to stop.
 pub fn triangles(graph: &Graph, _options: &TrianglesOptions) -> Result<Triangles> {
-    let Triads { closed, stats, .. } = triads::count::<One>(graph, "triangles", None)?;
+    let Triads { closed, stats, .. } = corners::count::<One>(graph, "triangles", None)?;
     let corners: u64 = closed.iter().map(|count| count.load(Ordering::Relaxed)).sum();
     Ok(Triangles { counts: closed.into_values(), total: corners / 3, stats })
 }

@@ -7,7 +7,7 @@
 
 use crate::convergence::StoppedBy;
 use crate::estimate::longest_lists;
-use crate::kernels::pagerank_options::{Dangling, PageRank, PageRankMethod, PageRankOptions};
+use crate::kernels::pagerank::{Dangling, PageRank, PageRankMethod, PageRankOptions};
 use crate::kernels::personalized_pagerank::{PersonalizedPageRank, PersonalizedPageRankOptions};
 use crate::state::{Layout, array, degrees};
 use crate::visit::for_each_list;

@@ -2,7 +2,7 @@
 
 use crate::kernels::all_pairs::{AllPairs, AllPairsOptions};
 use crate::kernels::betweenness_centrality::{Betweenness, BetweennessOptions};
-use crate::kernels::reach::{MultiSourceBfs, MultiSourceBfsOptions, Reach};
+use crate::kernels::searches::reach::{MultiSourceBfs, MultiSourceBfsOptions, Reach};
 use crate::sources::Sources;
 use crate::state::{Layout, array};
 use crate::verify::components::{find, forest, trees};

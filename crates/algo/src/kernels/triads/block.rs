@@ -1,5 +1,5 @@
 //! Blocks of triangle counting: the lists of neighbours before some adjacent vertices, and their lookup among the marks
-//! of a middle corner (`triads.rs`). Shares are how much a triangle counts at each of its corners, by which
+//! of a middle corner (`corners.rs`). Shares are how much a triangle counts at each of its corners, by which
 //! `triangles`, `clustering` and `lcc` differ.
 
 use crate::state::{Layout, array};

@@ -1,5 +1,5 @@
-//! PageRank by pushing: the method "delta", whose frontier narrows. `pagerank.rs` has the other one, and
-//! `pagerank_options.rs` the choice.
+//! PageRank by pushing: the method "delta", whose frontier narrows. `pulling.rs` has the other one, and
+//! `pagerank.rs` the choice.
 //!
 //! *Idea.* Every vertex has a rank so far and a *rest*: by how much another iteration would change the rank. Pushing a
 //! vertex adds its rest to its rank and a share of it to the rest of every out-neighbour. A round pushes the vertices
@@ -40,8 +40,8 @@
 
 use crate::convergence::StoppedBy;
 use crate::estimate::{Bound, Estimate, Reads};
-use crate::kernels::pagerank_options::{Dangling, PageRank, PageRankOptions, check, finish, pages_per_pass};
-use crate::kernels::strengths::{Contribution, Divisors, RankDivisors, divisor_bytes, weight_passes};
+use crate::kernels::pagerank::{Dangling, PageRank, PageRankOptions, check, finish, pages_per_pass};
+use crate::kernels::ranks::strengths::{Contribution, Divisors, RankDivisors, divisor_bytes, weight_passes};
 use crate::state::{Layout, array, bitmap};
 use crate::visit::for_each_vertex;
 use outcore_graph::{Bitmap, Direction, Edges, Frontier, Graph, ListPart, scan, vertex_map, vertex_sum};

@@ -5,7 +5,7 @@
 //!
 //! *Cost.* Two bits per vertex, and 4 bytes per vertex of a batch that has few.
 
-use crate::kernels::lengths::NO_PATH;
+use crate::kernels::searches::lengths::NO_PATH;
 use crate::state::{Layout, bitmap};
 use outcore_graph::{Bitmap, Edges, Frontier, Graph, ListPart, SPARSE_SHARE, scan};
 use outcore_image::{Error, Result, SweepStats};

@@ -7,8 +7,8 @@
 //! *Cost.* One pass over the in-lists and their weights, and a bit per vertex. Rounds for edges of length zero read the
 //! out-lists of all reached vertices once more.
 
-use crate::kernels::lengths::{Length, NO_PATH, length};
-use crate::kernels::waiting::Waiting;
+use crate::kernels::searches::lengths::{Length, NO_PATH, length};
+use crate::kernels::searches::waiting::Waiting;
 use crate::stored::Stored;
 use outcore_graph::{Bitmap, CachedLists, Direction, Edges, Frontier, Graph, ListFold, ListPart, fold, vertex_map};
 use outcore_image::{Error, Result, StatsBuilder, SweepStats};

@@ -26,8 +26,8 @@
 
 use crate::estimate::{Bound, Estimate, Reads, all_entries, degree_pages, longest_lists};
 use crate::kernels::core_number::count_edges;
-use crate::kernels::neighbourhoods::{Neighbourhoods, Neighbours};
-use crate::kernels::triad_block::{Block, HUBS, Lookup, Share, lists};
+use crate::kernels::triads::block::{Block, HUBS, Lookup, Share, lists};
+use crate::kernels::triads::neighbourhoods::{Neighbourhoods, Neighbours};
 use crate::state::{Layout, array};
 use outcore_format::Order;
 use outcore_graph::Graph;

@@ -4,7 +4,7 @@
 //! *Cost.* Out-degrees are read from their column: 4 bytes per vertex. Strengths take one pass over the out-lists with
 //! their weights: 8 bytes per vertex.
 
-use crate::kernels::pagerank_options::{PageRankMethod, PageRankOptions, pages_per_pass};
+use crate::kernels::pagerank::{PageRankMethod, PageRankOptions, pages_per_pass};
 use crate::state::{Layout, array, degrees};
 use crate::weights::{Refused, note};
 use outcore_graph::{Direction, Edges, Frontier, Gathered, Graph, KeptWeights, ListFold, ListPart, fold};
