@@ -1,7 +1,7 @@
 //! The command line: what can be typed, and what it means.
 
 use crate::common::{Limits, count, names};
-use crate::options::RunArgs;
+use crate::run::RunArgs;
 use crate::shell::{CompletionsArgs, ManArgs};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};

@@ -13,6 +13,7 @@ macro_rules! note {
     }};
 }
 
+mod algorithm;
 mod answer;
 mod args;
 mod common;

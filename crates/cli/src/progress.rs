@@ -3,10 +3,10 @@
 //! On a terminal progress is a bar (indicatif). Elsewhere it is lines: for people one every two seconds, for programs
 //! JSON, whose keys `docs/reports.md` lists.
 
-use crate::common::{Limits, ShowProgress};
+use crate::common::{Common, Limits, ShowProgress};
 use indicatif::{ProgressBar, ProgressStyle};
 use outcore::io::{bytes_text, escaped, lock};
-use outcore::{Error, Progress, Result, Runtime, RuntimeOptions, Unit};
+use outcore::{Error, Graph, GraphOptions, Progress, Result, Runtime, RuntimeOptions, Unit};
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicI32, Ordering};
@@ -25,6 +25,12 @@ pub fn stop_code() -> u8 {
 /// The runtime that the limits ask for. Ctrl-C asks its work to stop; a second one ends the process.
 pub fn runtime(limits: &Limits, temporary: Option<PathBuf>) -> Result<Arc<Runtime>> {
     runtime_or(limits, temporary, |error, _| error)
+}
+
+/// Opens the graph of a run within limits.
+pub fn open(common: &Common, limits: &Limits, temporary: Option<PathBuf>) -> Result<Arc<Graph>> {
+    let options = GraphOptions { cache_bytes: common.cache, ..GraphOptions::default() };
+    Ok(Arc::new(Graph::open(&runtime(limits, temporary)?, &common.image, options)?))
 }
 
 /// The runtime that the limits ask for, or what is made of the error where there can be none.

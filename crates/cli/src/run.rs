@@ -1,196 +1,66 @@
-//! `outcore run`: an algorithm over an image, its answer, and what it cost.
+//! `outcore run NAME`: a command for every algorithm, solver and statistic.
 
-use crate::answer::{SUCCESS, check_different, say};
-use crate::common::{Common, Limits, report};
-use crate::id_lists::joined;
-use crate::learn::learn;
-use crate::options::{AlgorithmArgs, RunArgs, in_shell};
-use crate::progress::runtime;
-use crate::report::{About, Page, account, graph_facts, not_converged};
-use crate::solve::solve;
-use outcore::io::{Reservation, bytes_text, limit_text};
-use outcore::report::{Given, Planned, Summary};
-use outcore::{
-    Column, Error, Estimate, Graph, GraphOptions, GraphValues, Result, Say, Stats, Table, Unconverged, Values,
-    cell_text, is_standard_output,
-};
-use std::fmt::Arguments;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use crate::algorithm::{self, AlgorithmArgs};
+use crate::learn::{self, LearnArgs};
+use crate::options::in_shell;
+use crate::solve::{self, SolverArgs};
+use clap::{ArgMatches, Args, Command, FromArgMatches};
+use outcore::learn::STATISTICS;
+use outcore::linalg::SOLVERS;
+use outcore::{ALGORITHMS, Algorithm, Declared, Result, named};
+
+pub enum RunArgs {
+    Algorithm(Box<AlgorithmArgs>),
+    Solver(Box<SolverArgs>),
+    Learn(Box<LearnArgs>),
+}
+
+impl Args for RunArgs {
+    fn augment_args(command: Command) -> Command {
+        let command = command.subcommand_required(true).arg_required_else_help(true);
+        let command = command.subcommands(ALGORITHMS.iter().map(|one| command_of(*one, algorithm::with_options)));
+        let command = command.subcommands(SOLVERS.iter().map(|solver| command_of(*solver, solve::with_options)));
+        command.subcommands(STATISTICS.iter().map(|statistic| command_of(*statistic, learn::with_options)))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for RunArgs {
+    fn from_arg_matches(matches: &ArgMatches) -> std::result::Result<Self, clap::Error> {
+        let missing = || clap::Error::new(clap::error::ErrorKind::MissingSubcommand);
+        let (name, matches) = matches.subcommand().ok_or_else(missing)?;
+        if let Some(solver) = named(SOLVERS, name) {
+            return Ok(RunArgs::Solver(Box::new(SolverArgs::of(solver, matches)?)));
+        }
+        if let Some(statistic) = named(STATISTICS, name) {
+            return Ok(RunArgs::Learn(Box::new(LearnArgs::of(statistic, matches)?)));
+        }
+        let algorithm = Algorithm::named(name).ok_or_else(missing)?;
+        Ok(RunArgs::Algorithm(Box::new(AlgorithmArgs::of(algorithm, matches)?)))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> std::result::Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+/// The command of an algorithm, a solver or a statistic. `with_options` adds its options when they are needed: those of
+/// all commands would be memory that every run holds.
+fn command_of(declared: &impl Declared, with_options: fn(Command) -> Command) -> Command {
+    let signature = declared.signature();
+    let command = Command::new(in_shell(signature.name)).about(signature.summary);
+    command.visible_aliases(signature.aliases.iter().map(|name| in_shell(name))).defer(with_options)
+}
 
 /// `outcore run`. The exit code is 4 if ranks, or values, did not converge.
 pub fn run(args: &RunArgs) -> Result<u8> {
     match args {
-        RunArgs::Algorithm(args) => {
-            run_algorithm(args).map_err(|error| args.common.limits.advise(error, |limits| plan_algorithm(args, limits)))
-        }
-        RunArgs::Solver(args) => solve(args),
-        RunArgs::Learn(args) => learn(args),
+        RunArgs::Algorithm(args) => algorithm::run(args),
+        RunArgs::Solver(args) => solve::solve(args),
+        RunArgs::Learn(args) => learn::learn(args),
     }
-}
-
-/// A run that nothing refused, and what it needs.
-struct Prepared {
-    graph: Arc<Graph>,
-    options: Vec<Given>,
-    plan: Box<dyn outcore::Plan>,
-    estimate: Estimate,
-    /// Memory of the ids that were read from files.
-    _ids: Vec<Reservation>,
-}
-
-/// Refuses what can be refused before the run.
-fn plan_algorithm(args: &AlgorithmArgs, limits: &Limits) -> Result<Prepared> {
-    let AlgorithmArgs { algorithm, given, lists, common, .. } = args;
-    let graph = open(common, limits, None)?;
-    let (mut given, mut ids) = (given.clone(), Vec::new());
-    for (option, parts) in lists {
-        let (value, memory) = joined(graph.runtime(), option, parts)?;
-        given.push((option.name, value));
-        ids.extend(memory);
-    }
-    let options = Given::all(algorithm.options, &given);
-    let values = Values::new(*algorithm, given)?;
-    let graph = values.weighing(graph)?;
-    let plan = algorithm.plan(&graph, values)?;
-    let report = algorithm.report_needs.filter(|_| !common.limits.quiet);
-    let report = report.map(|needs| (needs.purpose, (needs.bytes)(&graph)));
-    let mut estimate = plan.estimate(&graph);
-    let report = match common.report {
-        Some(_) => Summary::needs(&graph, &estimate.columns).or(report),
-        None => report,
-    };
-    if let Some((_, bytes)) = report {
-        estimate = estimate.with_state(&graph, bytes);
-    }
-    check(&graph, common, &estimate)?;
-    if let Some((purpose, _)) = report.filter(|_| !common.explain) {
-        graph.make_room(purpose, estimate.state_bytes)?;
-    }
-    Ok(Prepared { graph, options, plan, estimate, _ids: ids })
-}
-
-fn run_algorithm(args: &AlgorithmArgs) -> Result<u8> {
-    let AlgorithmArgs { algorithm, allow_unconverged, top, common, .. } = args;
-    let Prepared { graph, options, plan, estimate, _ids } = plan_algorithm(args, &common.limits)?;
-    if common.explain {
-        explain(&graph, common, estimate)?;
-        return Ok(SUCCESS);
-    }
-    let shows_report = !common.limits.quiet;
-    let page = Page::begin(common, graph.runtime(), || {
-        let (facts, plan) = (graph_facts(&graph), Planned::from(&estimate));
-        About { name: algorithm.name, options, facts, plan }
-    });
-    let mut say = |line: Arguments<'_>| common.say(line);
-    let outcome = plan.run(&graph, common.verify, shows_report.then_some(&mut say as Say<'_>))?;
-    let mut page = page.map(Page::end);
-    if let Some(page) = &mut page {
-        page.result = Summary::of_attributes(&graph, algorithm, &outcome.attributes)?;
-    }
-    if let Some(Unconverged { tol, residual, remedy, .. }) = outcome.unconverged.filter(|_| !allow_unconverged) {
-        let advice = remedy.advice(|name| format!("--{}", in_shell(name)));
-        let failure = format_args!(
-            "the ranks did not converge: expected a tolerance of {tol:e}, found a residual of {residual:e}; no ranks \
-             were written. To mend it, {advice}; or take them as they are"
-        );
-        return not_converged(failure, graph.runtime(), &outcome.stats, page, common);
-    }
-    let table = graph.table(outcome.columns);
-    let ranked = outcome.shown.first().map(|(_, column)| table.columns()[*column].0.clone());
-    for (heading, column) in &outcome.shown {
-        if !heading.is_empty() {
-            common.say(heading);
-        }
-        show_top(&graph, &table.columns()[*column], *top, common)?;
-    }
-    finish(&table, &outcome.stats, (page, ranked), common)?;
-    Ok(SUCCESS)
-}
-
-/// Opens the graph of a run within limits.
-pub fn open(common: &Common, limits: &Limits, temporary: Option<PathBuf>) -> Result<Arc<Graph>> {
-    let options = GraphOptions { cache_bytes: common.cache, ..GraphOptions::default() };
-    Ok(Arc::new(Graph::open(&runtime(limits, temporary)?, &common.image, options)?))
-}
-
-/// Memory of writing the result, if it is written.
-fn output_bytes(graph: &Graph, common: &Common, estimate: &Estimate) -> Result<Option<u64>> {
-    common.output.as_ref().map(|output| graph.output_bytes(output, &estimate.columns)).transpose()
-}
-
-/// Refuses results for which there is too little memory, and files that cannot be written.
-fn check(graph: &Graph, common: &Common, estimate: &Estimate) -> Result<()> {
-    let output_bytes = output_bytes(graph, common, estimate)?;
-    if !common.explain {
-        estimate.check_result(graph, common.verify, output_bytes)?;
-    }
-    if let Some(output) = &common.output {
-        graph.check_output(output, &estimate.columns)?;
-    }
-    let files = common.outputs(&[]);
-    check_different(graph.runtime(), &[], &files)?;
-    if common.stats.as_deref() == Some(Path::new("-")) && common.output.as_deref().is_some_and(is_standard_output) {
-        let text = "expected different places for --output and --stats, found the standard output for both";
-        return Err(Error::Usage(text.to_owned()));
-    }
-    let mut small = files.iter().filter(|(option, _)| *option != "--output");
-    small.try_for_each(|(_, file)| outcore::check_file(graph, file))
-}
-
-/// Says what a run needs.
-fn explain(graph: &Graph, common: &Common, mut needs: Estimate) -> Result<()> {
-    let output_bytes = output_bytes(graph, common, &needs)?;
-    if let Some(bytes) = output_bytes {
-        needs = needs.with_output(graph, bytes);
-    }
-    if common.verify {
-        needs = needs.with_verification(graph);
-    }
-    say(format_args!("memory   {} ({} of state)", limit_text(needs.memory_bytes), bytes_text(needs.state_bytes)))?;
-    if let Some(bytes) = output_bytes {
-        let bytes = bytes_text(bytes);
-        say(format_args!("output   {bytes} of memory for values, ids and encoding"))?;
-    }
-    if common.verify {
-        let bytes = bytes_text(needs.verify_bytes);
-        say(format_args!("verify   {bytes} of memory for the result and its verification; its reads are not counted"))?;
-    }
-    let (bound, passes) = (needs.bound.words(), (1000.0 * needs.passes).ceil() / 1000.0);
-    say(format_args!("passes   {bound} {passes}"))?;
-    say(format_args!("reads    {bound} {}", bytes_text(needs.read_bytes)))
-}
-
-/// Shows the greatest values of a column.
-fn show_top(graph: &Arc<Graph>, (name, column): &(String, Column), most: usize, common: &Common) -> Result<()> {
-    if common.limits.quiet || most == 0 {
-        return Ok(());
-    }
-    // Alone, for the ids in other columns need not be read.
-    let rows = graph.table(vec![(name.clone(), column.clone())]).top(most, name)?;
-    let text = |column: usize, row| cell_text(rows.column(column), row);
-    (0..rows.num_rows()).for_each(|row| common.say(format_args!("  {:24} {}", text(0, row), text(1, row))));
-    Ok(())
-}
-
-/// Writes the result and the statistics where they are wanted.
-fn finish(
-    table: &Table,
-    stats: &Stats,
-    (mut page, ranked): (Option<Page>, Option<String>),
-    common: &Common,
-) -> Result<()> {
-    report(stats, common);
-    if let Some(output) = &common.output {
-        table.write(output)?;
-    }
-    if let Some(page) = &mut page {
-        match page.result.add_rows(table, ranked.as_deref()) {
-            // The page does without rows whose ids are too many.
-            Ok(()) | Err(Error::Io(outcore::io::Error::Memory { .. })) => {}
-            Err(error) => return Err(error),
-        }
-    }
-    account(table.image().runtime(), stats, page, common)?;
-    common.answer.heard()
 }

@@ -3,8 +3,8 @@
 use crate::answer::{SUCCESS, check_different, say};
 use crate::common::{Common, Limits, report};
 use crate::options::{UNWEIGHTED, allow_unconverged, allows_unconverged, arg_of, in_shell, values_of};
+use crate::progress::open;
 use crate::report::{About, Page, account, failure, graph_facts, not_converged};
-use crate::run::open;
 use clap::builder::ValueParser;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use outcore::io::{bytes_text, folder, limit_text};

@@ -1,0 +1,242 @@
+//! `outcore run` and an algorithm: its options, the computation over an image, its answer, and what it cost.
+
+use crate::answer::{SUCCESS, check_different, say};
+use crate::common::{Common, Limits, count, report};
+use crate::id_lists::{IdList, joined};
+use crate::options::{UNWEIGHTED, allow_unconverged, allows_unconverged, arg_of, in_shell, lists_of, values_of};
+use crate::progress::open;
+use crate::report::{About, Page, account, graph_facts, not_converged};
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
+use outcore::io::{Reservation, bytes_text, limit_text};
+use outcore::report::{Given, Planned, Summary};
+use outcore::{
+    Algorithm, Column, Error, Estimate, Graph, GraphValues, Kind, Parameter, Result, Say, Stats, Table, Unconverged,
+    Value, Values, cell_text, is_standard_output,
+};
+use std::fmt::Arguments;
+use std::path::Path;
+use std::sync::Arc;
+
+/// The option that says how many rows are shown, and how many that are if it is not given.
+const TOP: &str = "top";
+const SHOWN: usize = 10;
+
+/// Whether an algorithm itself looks for so many.
+fn has_own_top(algorithm: &Algorithm) -> bool {
+    algorithm.options.iter().any(|option| option.name == TOP)
+}
+
+/// `outcore run` and an algorithm.
+pub struct AlgorithmArgs {
+    pub algorithm: &'static Algorithm,
+    pub given: Vec<(&'static str, Value)>,
+    /// The options that are lists of ids, which stand in files perhaps.
+    pub lists: Vec<(&'static Parameter, Vec<IdList>)>,
+    /// Ranks that have not converged are taken.
+    pub allow_unconverged: bool,
+    /// Number of the first rows that are shown.
+    pub top: usize,
+    pub common: Common,
+}
+
+impl AlgorithmArgs {
+    /// The arguments of this algorithm.
+    ///
+    /// # Errors
+    /// Arguments that are not of their type.
+    pub fn of(algorithm: &'static Algorithm, matches: &ArgMatches) -> std::result::Result<Self, clap::Error> {
+        let given = values_of(algorithm.options, matches);
+        let lists = lists_of(algorithm.options, matches);
+        let allow_unconverged = allows_unconverged(algorithm, matches);
+        let common = Common::from_arg_matches(matches)?;
+        let top =
+            if has_own_top(algorithm) { SHOWN } else { matches.get_one(TOP).map_or(SHOWN, |&top: &u64| top as usize) };
+        Ok(AlgorithmArgs { algorithm, given, lists, allow_unconverged, top, common })
+    }
+}
+
+/// The command with the options of its algorithm.
+pub fn with_options(mut command: Command) -> Command {
+    let Some(algorithm) = Algorithm::named(command.get_name()) else { return command };
+    for option in algorithm.options {
+        command = command.arg(arg_of(option));
+        if let Kind::Weight { .. } = option.kind {
+            let unweighted =
+                Arg::new(UNWEIGHTED).long(UNWEIGHTED).action(ArgAction::SetTrue).conflicts_with(option.name);
+            command = command.arg(unweighted.help("Every edge counts 1, whatever its weight"));
+        }
+    }
+    let accepted = "ranks that have not converged within so many iterations";
+    command = command.args(allow_unconverged(algorithm, accepted));
+    if !has_own_top(algorithm) {
+        let top = Arg::new(TOP).long(TOP).value_name("N").allow_negative_numbers(true).value_parser(count);
+        command = command.arg(top.default_value(SHOWN.to_string()).help("How many of the first rows are shown"));
+    }
+    // The shared options would set the description.
+    Common::augment_args(command).about(algorithm.summary)
+}
+
+/// Runs an algorithm. The exit code is 4 if its values did not converge.
+pub fn run(args: &AlgorithmArgs) -> Result<u8> {
+    run_algorithm(args).map_err(|error| args.common.limits.advise(error, |limits| plan_algorithm(args, limits)))
+}
+
+/// A run that nothing refused, and what it needs.
+struct Prepared {
+    graph: Arc<Graph>,
+    options: Vec<Given>,
+    plan: Box<dyn outcore::Plan>,
+    estimate: Estimate,
+    /// Memory of the ids that were read from files.
+    _ids: Vec<Reservation>,
+}
+
+/// Refuses what can be refused before the run.
+fn plan_algorithm(args: &AlgorithmArgs, limits: &Limits) -> Result<Prepared> {
+    let AlgorithmArgs { algorithm, given, lists, common, .. } = args;
+    let graph = open(common, limits, None)?;
+    let (mut given, mut ids) = (given.clone(), Vec::new());
+    for (option, parts) in lists {
+        let (value, memory) = joined(graph.runtime(), option, parts)?;
+        given.push((option.name, value));
+        ids.extend(memory);
+    }
+    let options = Given::all(algorithm.options, &given);
+    let values = Values::new(*algorithm, given)?;
+    let graph = values.weighing(graph)?;
+    let plan = algorithm.plan(&graph, values)?;
+    let report = algorithm.report_needs.filter(|_| !common.limits.quiet);
+    let report = report.map(|needs| (needs.purpose, (needs.bytes)(&graph)));
+    let mut estimate = plan.estimate(&graph);
+    let report = match common.report {
+        Some(_) => Summary::needs(&graph, &estimate.columns).or(report),
+        None => report,
+    };
+    if let Some((_, bytes)) = report {
+        estimate = estimate.with_state(&graph, bytes);
+    }
+    check(&graph, common, &estimate)?;
+    if let Some((purpose, _)) = report.filter(|_| !common.explain) {
+        graph.make_room(purpose, estimate.state_bytes)?;
+    }
+    Ok(Prepared { graph, options, plan, estimate, _ids: ids })
+}
+
+fn run_algorithm(args: &AlgorithmArgs) -> Result<u8> {
+    let AlgorithmArgs { algorithm, allow_unconverged, top, common, .. } = args;
+    let Prepared { graph, options, plan, estimate, _ids } = plan_algorithm(args, &common.limits)?;
+    if common.explain {
+        explain(&graph, common, estimate)?;
+        return Ok(SUCCESS);
+    }
+    let shows_report = !common.limits.quiet;
+    let page = Page::begin(common, graph.runtime(), || {
+        let (facts, plan) = (graph_facts(&graph), Planned::from(&estimate));
+        About { name: algorithm.name, options, facts, plan }
+    });
+    let mut say = |line: Arguments<'_>| common.say(line);
+    let outcome = plan.run(&graph, common.verify, shows_report.then_some(&mut say as Say<'_>))?;
+    let mut page = page.map(Page::end);
+    if let Some(page) = &mut page {
+        page.result = Summary::of_attributes(&graph, algorithm, &outcome.attributes)?;
+    }
+    if let Some(Unconverged { tol, residual, remedy, .. }) = outcome.unconverged.filter(|_| !allow_unconverged) {
+        let advice = remedy.advice(|name| format!("--{}", in_shell(name)));
+        let failure = format_args!(
+            "the ranks did not converge: expected a tolerance of {tol:e}, found a residual of {residual:e}; no ranks \
+             were written. To mend it, {advice}; or take them as they are"
+        );
+        return not_converged(failure, graph.runtime(), &outcome.stats, page, common);
+    }
+    let table = graph.table(outcome.columns);
+    let ranked = outcome.shown.first().map(|(_, column)| table.columns()[*column].0.clone());
+    for (heading, column) in &outcome.shown {
+        if !heading.is_empty() {
+            common.say(heading);
+        }
+        show_top(&graph, &table.columns()[*column], *top, common)?;
+    }
+    finish(&table, &outcome.stats, (page, ranked), common)?;
+    Ok(SUCCESS)
+}
+
+/// Memory of writing the result, if it is written.
+fn output_bytes(graph: &Graph, common: &Common, estimate: &Estimate) -> Result<Option<u64>> {
+    common.output.as_ref().map(|output| graph.output_bytes(output, &estimate.columns)).transpose()
+}
+
+/// Refuses results for which there is too little memory, and files that cannot be written.
+fn check(graph: &Graph, common: &Common, estimate: &Estimate) -> Result<()> {
+    let output_bytes = output_bytes(graph, common, estimate)?;
+    if !common.explain {
+        estimate.check_result(graph, common.verify, output_bytes)?;
+    }
+    if let Some(output) = &common.output {
+        graph.check_output(output, &estimate.columns)?;
+    }
+    let files = common.outputs(&[]);
+    check_different(graph.runtime(), &[], &files)?;
+    if common.stats.as_deref() == Some(Path::new("-")) && common.output.as_deref().is_some_and(is_standard_output) {
+        let text = "expected different places for --output and --stats, found the standard output for both";
+        return Err(Error::Usage(text.to_owned()));
+    }
+    let mut small = files.iter().filter(|(option, _)| *option != "--output");
+    small.try_for_each(|(_, file)| outcore::check_file(graph, file))
+}
+
+/// Says what a run needs.
+fn explain(graph: &Graph, common: &Common, mut needs: Estimate) -> Result<()> {
+    let output_bytes = output_bytes(graph, common, &needs)?;
+    if let Some(bytes) = output_bytes {
+        needs = needs.with_output(graph, bytes);
+    }
+    if common.verify {
+        needs = needs.with_verification(graph);
+    }
+    say(format_args!("memory   {} ({} of state)", limit_text(needs.memory_bytes), bytes_text(needs.state_bytes)))?;
+    if let Some(bytes) = output_bytes {
+        let bytes = bytes_text(bytes);
+        say(format_args!("output   {bytes} of memory for values, ids and encoding"))?;
+    }
+    if common.verify {
+        let bytes = bytes_text(needs.verify_bytes);
+        say(format_args!("verify   {bytes} of memory for the result and its verification; its reads are not counted"))?;
+    }
+    let (bound, passes) = (needs.bound.words(), (1000.0 * needs.passes).ceil() / 1000.0);
+    say(format_args!("passes   {bound} {passes}"))?;
+    say(format_args!("reads    {bound} {}", bytes_text(needs.read_bytes)))
+}
+
+/// Shows the greatest values of a column.
+fn show_top(graph: &Arc<Graph>, (name, column): &(String, Column), most: usize, common: &Common) -> Result<()> {
+    if common.limits.quiet || most == 0 {
+        return Ok(());
+    }
+    // Alone, for the ids in other columns need not be read.
+    let rows = graph.table(vec![(name.clone(), column.clone())]).top(most, name)?;
+    let text = |column: usize, row| cell_text(rows.column(column), row);
+    (0..rows.num_rows()).for_each(|row| common.say(format_args!("  {:24} {}", text(0, row), text(1, row))));
+    Ok(())
+}
+
+/// Writes the result and the statistics where they are wanted.
+fn finish(
+    table: &Table,
+    stats: &Stats,
+    (mut page, ranked): (Option<Page>, Option<String>),
+    common: &Common,
+) -> Result<()> {
+    report(stats, common);
+    if let Some(output) = &common.output {
+        table.write(output)?;
+    }
+    if let Some(page) = &mut page {
+        match page.result.add_rows(table, ranked.as_deref()) {
+            // The page does without rows whose ids are too many.
+            Ok(()) | Err(Error::Io(outcore::io::Error::Memory { .. })) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    account(table.image().runtime(), stats, page, common)?;
+    common.answer.heard()
+}
