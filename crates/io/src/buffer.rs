@@ -150,24 +150,31 @@ impl<T: Plain> Array<T> {
         &self.reservation
     }
 
-    /// Returns the pages of some values to the system, as far as no other value lies in them. Returns whether the
-    /// system took them; the values are zero or as they were. The reservation does not change.
+    /// Returns the pages of some values to the system, as far as no other value lies in them; `page_bytes` is the size
+    /// of its pages, or a multiple. Returns the values whose memory the system took, which are zero now; the others are
+    /// as they were. The reservation does not change.
     ///
     /// # Safety
     /// No thread reads or writes these values meanwhile.
     #[allow(unsafe_code)]
-    pub(crate) unsafe fn discard(&self, values: Range<usize>) -> bool {
-        assert!(values.start <= values.end && values.end <= self.len);
-        let bytes = whole_pages(values.start * size_of::<T>()..values.end * size_of::<T>(), system_page_bytes());
+    pub(crate) unsafe fn discard(&self, values: Range<usize>, page_bytes: usize) -> Range<usize> {
+        assert!(values.start <= values.end && values.end <= self.len && page_bytes.is_multiple_of(size_of::<T>()));
+        let mut bytes = whole_pages(values.start * size_of::<T>()..values.end * size_of::<T>(), page_bytes);
+        if values.end == self.len {
+            // Nothing else lies in the last page.
+            bytes.end = bytes.start.max(values.end * size_of::<T>());
+        }
+        let pages = bytes.start / size_of::<T>()..bytes.end / size_of::<T>();
         if cfg!(miri) || bytes.is_empty() {
-            return true;
+            return pages;
         }
         // SAFETY: the range lies within the mapping, and zeroes are valid values that no thread reads now.
-        unsafe {
+        let is_free = unsafe {
             let start = self.start.cast::<u8>().add(bytes.start).cast();
             // Memory that is locked is not discarded, but it can be replaced by other memory.
             libc::madvise(start, bytes.len(), libc::MADV_DONTNEED) == 0 || is_mapped_anew(start, bytes.len())
-        }
+        };
+        if is_free { pages } else { values.start..values.start }
     }
 
     /// Pointer to the first value, for workers that write some values while others read others. A pointer made from
@@ -294,7 +301,7 @@ pub fn prefetched<T>(values: &[T], places: &[u32]) -> impl Iterator<Item = u32> 
 
 /// The size of a page of the system, a multiple of [`PAGE_BYTES`].
 #[allow(unsafe_code)]
-fn system_page_bytes() -> usize {
+pub(crate) fn system_page_bytes() -> usize {
     static BYTES: OnceLock<usize> = OnceLock::new();
     // SAFETY: the call has no conditions.
     *BYTES.get_or_init(|| if cfg!(miri) { PAGE_BYTES } else { unsafe { libc::sysconf(libc::_SC_PAGESIZE) as usize } })
@@ -429,9 +436,33 @@ mod tests {
         // SAFETY: the pages are those of the array. If the system refuses the lock, they are discarded the usual way.
         unsafe { libc::mlock(array.start().add(2 * page).cast(), page) };
         // SAFETY: no thread uses the array.
-        assert!(unsafe { array.discard(page..4 * page) });
+        assert_eq!(unsafe { array.discard(page..4 * page, page) }, page..4 * page);
         let are = |pages: Range<usize>, value| array[pages.start * page..pages.end * page].iter().all(|&b| b == value);
         assert!(are(0..1, 7) && are(1..4, 0) && are(4..5, 7));
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore)]
+    #[allow(unsafe_code)]
+    fn whole_pages_of_any_size_are_discarded_and_nothing_else() {
+        let budget = Budget::new(1 << 30, 0).unwrap();
+        let sizes = [4096_usize, 16_384, 65_536].into_iter();
+        for page_bytes in sizes.filter(|bytes| bytes.is_multiple_of(system_page_bytes())) {
+            let mut array = Array::<[u8; PAGE_BYTES]>::zeroed(&budget, "test", 100).unwrap();
+            array.fill([7; PAGE_BYTES]);
+            // SAFETY: no thread uses the array.
+            let discarded = unsafe { array.discard(3..90, page_bytes) };
+            let of_page = page_bytes / PAGE_BYTES;
+            assert_eq!(discarded, 3_usize.next_multiple_of(of_page)..90 / of_page * of_page);
+            assert!((0..100).all(|i| array[i] == [if discarded.contains(&i) { 0 } else { 7 }; PAGE_BYTES]));
+            // SAFETY: as before.
+            assert_eq!(unsafe { array.discard(96..100, page_bytes) }, 96..100, "the last page has no more values");
+            // SAFETY: as before.
+            assert!(unsafe {
+                array.discard(5..5, page_bytes).is_empty() && array.discard(91..92, page_bytes).len() < 2
+            });
+            assert!(of_page == 1 || array[91] == [7; PAGE_BYTES]);
+        }
     }
 
     #[test]

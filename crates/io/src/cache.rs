@@ -8,7 +8,9 @@
 //! * A selective sweep inserts the pages that it reads.
 //!
 //! A cache is reclaimable memory: it shrinks by closing frames, and grows again by opening them. A *way* is a frame of
-//! every set, and the frames lie way by way: those that are open are the first ones. The pages in them stay.
+//! every set, and the frames lie way by way: those that are open are the first ones. The pages in them stay. The memory
+//! of a closed frame is *withheld*, and stays reserved, while the frame is pinned, and where the system's pages are
+//! larger than a frame and hold others that are not closed.
 //!
 //! A cache that becomes too small moves into a larger one, while both are in use: each looks into the other where it
 //! does not find a page itself.
@@ -19,7 +21,7 @@
 #![allow(unsafe_code)]
 
 use crate::budget::{Budget, CACHE_PURPOSE, Reservation};
-use crate::buffer::{Array, PAGE_BYTES};
+use crate::buffer::{Array, PAGE_BYTES, system_page_bytes};
 use crate::error::Result;
 use crate::lock::lock;
 use crate::runtime::Runtime;
@@ -67,7 +69,11 @@ pub struct PageCache {
     _headers: Reservation,
 }
 
-struct Frames(UnsafeCell<Array<[u8; PAGE_BYTES]>>);
+struct Frames {
+    array: UnsafeCell<Array<[u8; PAGE_BYTES]>>,
+    /// Number of frames in the unit in which the system takes memory: one of its pages.
+    of_page: usize,
+}
 
 // SAFETY: a frame is written only under its set's lock while it is not pinned, and read only while pinned.
 unsafe impl Sync for Frames {}
@@ -75,7 +81,7 @@ unsafe impl Sync for Frames {}
 impl Frames {
     fn array(&self) -> &Array<[u8; PAGE_BYTES]> {
         // SAFETY: only the array's address, length and reservation are used, none of which lies in the frames.
-        unsafe { &*self.0.get() }
+        unsafe { &*self.array.get() }
     }
 
     fn at(&self, frame: usize) -> *mut [u8; PAGE_BYTES] {
@@ -84,17 +90,15 @@ impl Frames {
         array.start().wrapping_add(frame)
     }
 
-    /// Frees the memory of frames.
+    /// Frees the memory of frames, as far as they are whole pages of the system; returns the frames that are free.
     ///
     /// # Safety
     /// The frames are not pinned, and no set hands them out.
-    unsafe fn give_back(&self, frames: Range<usize>) {
-        let bytes = frames.len() * PAGE_BYTES;
-        // SAFETY: the caller guarantees that no thread reads or writes them, and a frame is a page.
-        let is_free = unsafe { self.array().discard(frames) };
-        if is_free {
-            self.array().reservation().shrink(bytes as u64);
-        }
+    unsafe fn give_back(&self, frames: Range<usize>) -> Range<usize> {
+        // SAFETY: the caller guarantees that no thread reads or writes them.
+        let free = unsafe { self.array().discard(frames, self.of_page * PAGE_BYTES) };
+        self.array().reservation().shrink((free.len() * PAGE_BYTES) as u64);
+        free
     }
 }
 
@@ -103,6 +107,8 @@ struct Set {
     keys: [Option<PageKey>; WAYS],
     pins: [u16; WAYS],
     used: [bool; WAYS],
+    /// Closed frames whose memory is still reserved.
+    withheld: [bool; WAYS],
     hand: u8,
     open: u8,
 }
@@ -129,6 +135,11 @@ impl PageCache {
     /// # Errors
     /// As for [`PageCache::new`].
     pub(crate) fn new_in_part(budget: &Budget, bytes: u64, open_bytes: u64) -> Result<Option<Arc<Self>>> {
+        PageCache::with_pages_of(system_page_bytes(), budget, bytes, open_bytes)
+    }
+
+    /// A cache whose memory the system takes in units of `system_bytes`.
+    fn with_pages_of(system_bytes: usize, budget: &Budget, bytes: u64, open_bytes: u64) -> Result<Option<Arc<Self>>> {
         let sets = (bytes / (WAYS as u64 * (PAGE_BYTES as u64 + FRAME_BYTES))) as usize;
         let headers_bytes = (sets * size_of::<Mutex<Set>>()) as u64;
         let open = open_bytes.saturating_sub(headers_bytes) / (sets * PAGE_BYTES).max(1) as u64;
@@ -139,10 +150,9 @@ impl PageCache {
         let headers = budget.reserve("the headers of the page cache", headers_bytes)?;
         // It opens its frames once the ledger knows it: their memory counts as free or as that of a cache at any time.
         let frames = Array::zeroed_in_part(budget, CACHE_PURPOSE, sets * WAYS, 0, open == WAYS)?;
-        let empty = || Mutex::new(Set { keys: [None; WAYS], pins: [0; WAYS], used: [false; WAYS], hand: 0, open: 0 });
         let cache = Arc::new(PageCache {
-            sets: (0..sets).map(|_| empty()).collect(),
-            frames: Frames(UnsafeCell::new(frames)),
+            sets: (0..sets).map(|_| Mutex::new(Set::empty())).collect(),
+            frames: Frames { array: UnsafeCell::new(frames), of_page: system_bytes / PAGE_BYTES },
             open: AtomicUsize::new(0),
             resizing: Mutex::default(),
             larger: OnceLock::new(),
@@ -180,7 +190,7 @@ impl PageCache {
             if end == 0 {
                 break;
             }
-            let start = (end - 1) / sets * sets;
+            let start = smaller.whole_pages((end - 1) / sets * sets);
             runtime.for_each_range::<crate::Error>(end - start, MOVED_FRAMES, |frames| {
                 frames.for_each(|frame| smaller.copy_into(start + frame, self));
                 Ok(())
@@ -245,14 +255,20 @@ impl PageCache {
         frames.saturating_sub(set).div_ceil(self.sets.len())
     }
 
+    /// The most frames, up to `frames`, whose memory is whole pages of the system.
+    fn whole_pages(&self, frames: usize) -> usize {
+        let of_page = self.frames.of_page;
+        if frames == self.frames.array().len() { frames } else { frames / of_page * of_page }
+    }
+
     /// The sets that some frames belong to, each once.
     fn sets_of(&self, frames: Range<usize>) -> impl Iterator<Item = usize> {
         let (sets, count) = (self.sets.len(), frames.len());
         (0..count.min(sets)).map(move |i| (frames.start + i) % sets)
     }
 
-    /// Shrinks by at least `bytes`, as far as it has them, and returns by how much. Pinned pages are freed when they
-    /// are unpinned.
+    /// Shrinks by at least `bytes`, as far as it has them, and returns by how much. Memory of frames that are pinned is
+    /// freed when they are unpinned; if pages of the system are larger than a frame, when these are closed once more.
     pub fn give_back(&self, bytes: u64) -> u64 {
         if bytes == 0 {
             return 0;
@@ -263,10 +279,11 @@ impl PageCache {
         self.close(&resizing, self.open.load(Ordering::Relaxed).saturating_sub(frames as usize))
     }
 
-    /// Closes frames until only the first `left` are open; returns their size.
+    /// Closes frames until only the first `left` are open, or fewer, so that those that are lie in whole pages of the
+    /// system; returns the size of the closed ones.
     fn close(&self, _resizing: &MutexGuard<'_, ()>, left: usize) -> u64 {
         let open = self.open.load(Ordering::Relaxed);
-        let closed = left.min(open)..open;
+        let closed = self.whole_pages(left.min(open))..open;
         self.open.store(closed.start, Ordering::Relaxed);
         let mut pinned = Vec::new();
         for number in self.sets_of(closed.clone()) {
@@ -276,6 +293,7 @@ impl PageCache {
             for way in ways {
                 set.keys[way] = None;
                 if set.pins[way] > 0 {
+                    set.withheld[way] = true;
                     pinned.push(way * self.sets.len() + number);
                 }
             }
@@ -284,27 +302,33 @@ impl PageCache {
         let mut start = closed.start;
         for end in pinned.into_iter().chain([closed.end]) {
             // SAFETY: these frames were not pinned when their sets closed them, and a closed frame is not handed out.
-            unsafe { self.frames.give_back(start..end) };
+            let free = unsafe { self.frames.give_back(start..end) };
+            (start..end).filter(|frame| !free.contains(frame)).for_each(|frame| self.withhold(frame));
             start = end + 1;
         }
         (closed.len() * PAGE_BYTES) as u64
     }
 
-    /// Opens frames again, up to `bytes` and as far as memory is free.
+    /// The memory of a closed frame stays reserved.
+    fn withhold(&self, frame: usize) {
+        lock(&self.sets[frame % self.sets.len()]).withheld[frame / self.sets.len()] = true;
+    }
+
+    /// Opens frames again, up to `bytes` and as far as memory is free: whole pages of the system.
     pub fn grow(&self, bytes: u64) {
         let _resizing = self.lock_size();
         let open = self.open.load(Ordering::Relaxed);
-        let most = (bytes / PAGE_BYTES as u64).min((self.sets.len() * WAYS - open) as u64);
+        let most = (bytes / PAGE_BYTES as u64).min((self.sets.len() * WAYS - open) as u64) as usize;
+        let most_bytes = ((self.whole_pages(open + most) - open) * PAGE_BYTES) as u64;
         let reservation = self.frames.array().reservation();
-        let more = reservation.grow_up_to(most * PAGE_BYTES as u64, PAGE_BYTES as u64) / PAGE_BYTES as u64;
-        let opened = open..open + more as usize;
+        let more_bytes = reservation.grow_up_to(most_bytes, (self.frames.of_page * PAGE_BYTES) as u64);
+        let opened = open..open + more_bytes as usize / PAGE_BYTES;
         for number in self.sets_of(opened.clone()) {
             let mut set = lock(&self.sets[number]);
             let ways = usize::from(set.open)..self.frames_of_set(number, opened.end);
             set.open = ways.end as u8;
-            // The memory of pinned frames was still reserved.
-            let pinned = set.pins[ways].iter().filter(|&&pins| pins > 0).count();
-            reservation.shrink((pinned * PAGE_BYTES) as u64);
+            let withheld = set.withheld[ways].iter_mut().filter_map(|withheld| std::mem::take(withheld).then_some(()));
+            reservation.shrink((withheld.count() * PAGE_BYTES) as u64);
         }
         self.open.store(opened.end, Ordering::Relaxed);
     }
@@ -368,12 +392,17 @@ impl PageCache {
         if way >= usize::from(set.open) && set.pins[way] == 0 {
             let frame = way * self.sets.len() + number;
             // SAFETY: it is not pinned any more, and it cannot be opened while the lock is held.
-            unsafe { self.frames.give_back(frame..frame + 1) };
+            set.withheld[way] = unsafe { self.frames.give_back(frame..frame + 1) }.is_empty();
         }
     }
 }
 
 impl Set {
+    fn empty() -> Self {
+        let (pins, flags) = ([0; WAYS], [false; WAYS]);
+        Set { keys: [None; WAYS], pins, used: flags, withheld: flags, hand: 0, open: 0 }
+    }
+
     /// The way to replace: a free one, or the first that was not used since the hand last passed.
     fn victim(&mut self) -> Option<usize> {
         let open = self.open;
@@ -540,6 +569,52 @@ mod tests {
         cache.grow(cache.most_bytes());
         (0..pages).for_each(|page| cache.insert(key(page), &[page as u8; PAGE_BYTES]));
         assert_eq!(found(), pages);
+    }
+
+    /// Number of frames whose memory is reserved, and of those that are open or withheld: the same.
+    fn reserved_frames(cache: &PageCache) -> (usize, usize) {
+        let withheld = |set: &Mutex<Set>| lock(set).withheld.iter().filter(|&&withheld| withheld).count();
+        let bytes = cache.frames.array().reservation().bytes();
+        let known = cache.capacity_pages() as usize + cache.sets.iter().map(withheld).sum::<usize>();
+        (bytes as usize / PAGE_BYTES, known)
+    }
+
+    #[test]
+    fn memory_is_given_back_in_whole_pages_of_the_system() {
+        let budget = Budget::new(1 << 30, 0).unwrap();
+        let bytes = 800 * (PAGE_BYTES as u64 + FRAME_BYTES);
+        for of_page in [1, 4, 16] {
+            let cache = PageCache::with_pages_of(of_page * PAGE_BYTES, &budget, bytes, bytes).unwrap().unwrap();
+            let fill = || (0..800).for_each(|page| cache.insert(key(page), &[page as u8; PAGE_BYTES]));
+            let close_one = || cache.give_back(1) as usize / PAGE_BYTES;
+            fill();
+            assert_eq!(reserved_frames(&cache), (800, 800));
+            let mut open = 800;
+            while open > 0 {
+                open -= close_one();
+                assert_eq!(reserved_frames(&cache), (open, open), "{of_page} frames in a page of the system");
+                assert!(open.is_multiple_of(of_page));
+            }
+            cache.grow(bytes);
+            fill();
+            let pinned: Vec<_> = [100, 101, 500].iter().filter_map(|&page| cache.get(key(page))).collect();
+            cache.give_back(bytes);
+            assert_eq!(reserved_frames(&cache).0, if of_page == 1 { 3 } else { 2 * of_page });
+            // Frames that are opened again have the memory that was withheld.
+            cache.grow(300 * PAGE_BYTES as u64);
+            let (reserved, known) = reserved_frames(&cache);
+            assert!(reserved == known && (300..=300 + 2 * of_page).contains(&reserved), "{reserved}, {known}");
+            assert!(pinned.iter().zip([100, 101, 500_u64]).all(|(page, number)| page[77] == number as u8));
+            drop(pinned);
+            let (reserved, known) = reserved_frames(&cache);
+            assert!(reserved == known && (of_page > 1 || reserved == 300), "{reserved}, {known}");
+            cache.grow(bytes);
+            assert_eq!(reserved_frames(&cache), (800, 800));
+            fill();
+            assert!((0..800).all(|page| cache.get(key(page)).is_some_and(|bytes| bytes[5] == page as u8)));
+            cache.give_back(bytes);
+            assert_eq!(reserved_frames(&cache), (0, 0));
+        }
     }
 
     #[test]
