@@ -8,10 +8,10 @@
 //! then has as many hits as under any policy (`io/src/cache.rs`).
 
 use crate::dense::DenseImage;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::stats::SweepStats;
 use outcore_format::{PAGE_BYTES, PageBytes, dense};
-use outcore_io::{PageCache, Pinned, Reader, Unit};
+use outcore_io::{PageCache, Pinned, Reader, Task, Unit};
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
@@ -70,27 +70,33 @@ impl DenseImage {
         let (runtime, pages) = (self.runtime(), self.pages());
         let next = AtomicU64::new(0);
         let task = runtime.task("checking", Unit::Bytes, Some(pages * PAGE_BYTES as u64));
-        let read = runtime.run(|_| {
-            let mut reader = DenseReader::new(self, CHECKED_PAGES as usize * CHECKED_DEPTH * PAGE_BYTES)?;
-            let (mut waiting, mut is_at_end) = (0, false);
-            loop {
-                while !is_at_end && waiting < CHECKED_DEPTH {
-                    let first = next.fetch_add(CHECKED_PAGES, Ordering::Relaxed);
-                    is_at_end = first >= pages;
-                    if !is_at_end {
-                        assert!(reader.push(first..(first + CHECKED_PAGES).min(pages), 0)?, "there is room");
-                        waiting += 1;
-                    }
-                }
-                reader.submit()?;
-                let Some(unit) = reader.next()? else { return Ok::<_, Error>(reader.take_stats()) };
-                waiting -= 1;
-                task.advance((unit.pages().end - unit.pages().start) * PAGE_BYTES as u64);
-            }
-        })?;
+        // No worker begins another read once one has failed.
+        let check = |_| self.check_from(&next, &task).inspect_err(|_| next.store(pages, Ordering::Relaxed));
+        let read = runtime.run(check)?;
         let mut stats = SweepStats::default();
         read.iter().for_each(|own| stats.add(own));
         Ok(stats)
+    }
+
+    /// One worker's part of a check: the pages from `next` on, as far as other workers do not take them.
+    fn check_from(self: &Arc<Self>, next: &AtomicU64, task: &Task) -> Result<SweepStats> {
+        let pages = self.pages();
+        let mut reader = DenseReader::new(self, CHECKED_PAGES as usize * CHECKED_DEPTH * PAGE_BYTES)?;
+        let (mut waiting, mut is_at_end) = (0, false);
+        loop {
+            while !is_at_end && waiting < CHECKED_DEPTH {
+                let first = next.fetch_add(CHECKED_PAGES, Ordering::Relaxed);
+                is_at_end = first >= pages;
+                if !is_at_end {
+                    assert!(reader.push(first..(first + CHECKED_PAGES).min(pages), 0)?, "there is room");
+                    waiting += 1;
+                }
+            }
+            reader.submit()?;
+            let Some(unit) = reader.next()? else { return Ok(reader.take_stats()) };
+            waiting -= 1;
+            task.advance((unit.pages().end - unit.pages().start) * PAGE_BYTES as u64);
+        }
     }
 }
 

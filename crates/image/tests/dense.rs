@@ -5,8 +5,8 @@ use outcore_image::{
     AnyManifest, DenseHead, DenseImage, DenseReader, DenseWriter, Error, Image, ImageOptions, MANIFEST, Result,
     SweepStats, read_any_manifest, read_manifest,
 };
-use outcore_io::Runtime;
 use outcore_io::backend::{Backend, Faults, Posix, Sim};
+use outcore_io::{Progress, Runtime, Unit};
 use outcore_testkit::runtime_under;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -324,6 +324,36 @@ fn flipped_bytes_are_refused() {
         std::fs::write(path.join(name), &good).unwrap();
     }
     model.compare(&DenseImage::open(&runtime, &path).unwrap(), 2).unwrap();
+}
+
+/// Gives a worker that fails time to do so.
+struct Slow;
+
+impl Progress for Slow {
+    fn start(&self, _: &str, _: Unit, _: Option<u64>) {}
+
+    fn advance(&self, _: u64) {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+
+    fn finish(&self) {}
+}
+
+#[test]
+fn a_check_reads_little_behind_a_damaged_page() {
+    let (_directory, path) = temporary();
+    Model::new(ElementType::UInt64, 508 * 256 * 30, 1).write(&path);
+    let file = path.join("values.pages");
+    let mut bytes = std::fs::read(&file).unwrap();
+    bytes[1000] ^= 1;
+    std::fs::write(&file, &bytes).unwrap();
+    for threads in [1, 2] {
+        let runtime = Arc::new(runtime(threads).for_operation(Some(Arc::new(Slow))));
+        let error = DenseImage::open(&runtime, &path).unwrap().check().expect_err("the first page is damaged");
+        assert!(error.to_string().contains("checksum"), "{error}");
+        let (read, all) = (runtime.bytes_read(), bytes.len() as u64);
+        assert!(read > 0 && read < all / 2, "{read} of {all} bytes on {threads} workers");
+    }
 }
 
 #[test]
