@@ -556,6 +556,29 @@ mod tests {
     }
 
     #[test]
+    fn a_worker_that_joins_late_is_left_later_units_alone() {
+        let budget = Arc::new(Budget::new(64 << 20, 0).unwrap());
+        let merger = Merger::new(&Digits, &budget, 3).unwrap();
+        let end = |worker, number| {
+            merger.end(worker, Unit { number, head: None, total: vec![number], tail: None }).unwrap();
+            lock(&merger.merging).waiting.len()
+        };
+        let (slow, quick) = (merger.join(), merger.join());
+        assert_eq!(end(slow, 0), 1);
+        (2..99).for_each(|number| _ = end(quick, number));
+        assert_eq!(end(quick, 99), 98, "unit 1 is under way");
+        // It may take unit 100, but none of those before.
+        let late = merger.join();
+        assert_eq!(end(slow, 1), 98, "unit 2 might be under way");
+        assert_eq!(end(slow, 101), 1);
+        // Unit 100 is under way: others wait for it.
+        assert_eq!((end(quick, 102), end(slow, 103)), (2, 3));
+        assert_eq!(end(late, 100), 3);
+        assert_eq!(end(late, 104), 2);
+        assert!(merger.finish().into_iter().eq(0..105));
+    }
+
+    #[test]
     fn few_units_wait_for_earlier_ones_however_many_there_are() {
         let budget = Arc::new(Budget::new(64 << 20, 0).unwrap());
         let free_bytes = budget.available_bytes();

@@ -103,7 +103,10 @@ impl Active {
     /// Begins a block of a worker's list, unless the workers list too many vertices already.
     #[cold]
     fn begin_block(&self, vertex: u32, activated: &mut Activated) {
-        if self.listed.fetch_add(BLOCK as u64, Ordering::Relaxed) < self.most_listed() {
+        let most = self.most_listed();
+        // In a wide step it is called for nearly every vertex, and only reads.
+        let has_room = self.listed.load(Ordering::Relaxed) < most;
+        if has_room && self.listed.fetch_add(BLOCK as u64, Ordering::Relaxed) < most {
             let mut block = Vec::with_capacity(BLOCK);
             block.push(vertex);
             activated.blocks.push(block);
@@ -162,4 +165,50 @@ pub(crate) struct Activated {
 /// Memory of a list of active vertices, and of the blocks that it is made of.
 fn list_bytes(vertices: u64) -> u64 {
     2 * 4 * (vertices / SPARSE_SHARE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use outcore_io::Budget;
+    use std::sync::Arc;
+
+    #[test]
+    fn workers_list_no_more_vertices_than_are_reserved() {
+        let vertices = 1 << 20;
+        let budget = Arc::new(Budget::new(1 << 30, 0).unwrap());
+        let bitmap = || Bitmap::new(&budget, "a test", vertices).unwrap();
+        let mut active = Active {
+            vertices,
+            list: Some(Vec::new()),
+            count: 0,
+            set: bitmap(),
+            next: bitmap(),
+            listed: AtomicU64::new(0),
+            _reservation: budget.reserve("a test", list_bytes(vertices)).unwrap(),
+        };
+        let most = active.most_listed();
+        for (workers, count) in
+            [(16, 100), (3, most - 1), (16, most - 1), (1, most), (16, 100_000), (5, vertices), (2, 7)]
+        {
+            let mut parts: Vec<Activated> = (0..workers).map(|_| Activated::default()).collect();
+            let vertex = |i: u64| (i * 7 % vertices) as u32;
+            for i in 0..count {
+                let part = &mut parts[i as usize % workers];
+                // Every vertex is found twice.
+                (0..2).for_each(|_| active.activate(vertex(i), true, part));
+            }
+            let listed: usize = parts.iter().flat_map(|part| &part.blocks).map(Vec::capacity).sum();
+            assert!(4 * listed as u64 <= list_bytes(vertices) / 2 + 4 * BLOCK as u64, "{listed} of {count} vertices");
+            active.advance_to(parts);
+            let (is_list, found) = match active.frontier() {
+                Frontier::List(list) => (true, list.to_vec()),
+                _ => (false, active.set.iter(0..active.set.words()).collect()),
+            };
+            assert_eq!((is_list, active.count, active.next.count()), (count < most, count, 0));
+            let mut expected: Vec<u32> = (0..count).map(vertex).collect();
+            expected.sort_unstable();
+            assert!(found == expected, "{count} vertices by {workers} workers");
+        }
+    }
 }
