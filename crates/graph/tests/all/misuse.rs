@@ -6,17 +6,18 @@ use crate::common;
 use common::{Model, open, open_with};
 use outcore_format::{Order, WeightKind};
 use outcore_graph::{
-    Bitmap, Direction, EdgeBatches, EdgeData, EdgeMapper, Events, Frontier, Graph, List, ListFold, ListPart,
-    ProgramOptions, Vertex, VertexProgram, fold, run_program, scan, vertex_map,
+    Bitmap, Direction, EdgeBatches, EdgeData, EdgeMapper, Events, Frontier, Graph, Labels, List, ListFold, ListPart,
+    NO_LABEL, ProgramOptions, Relaxer, Vertex, VertexProgram, fold, run_program, scan, vertex_map,
 };
 use outcore_image::{Error, ImageOptions, Result};
-use outcore_io::Array;
 use outcore_io::backend::{Faults, Sim};
+use outcore_io::{Array, CancelFlag};
 use outcore_table::Column;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
 
 const VERTICES: usize = 4000;
 
@@ -280,6 +281,89 @@ fn a_mapper_is_right_again_after_a_read_that_failed() {
         assert_eq!(reached(&graph, &mut mapper, 0).unwrap(), expected, "operation {k}");
     }
     assert!(failed > 0, "no read of a search failed");
+}
+
+/// Failure of the worker that visits the first page of a relaxation.
+enum Failure {
+    None,
+    Stops(CancelFlag),
+    Panics,
+}
+
+/// Numbers of edges from vertex 0.
+struct Levels {
+    levels: Vec<AtomicU64>,
+    failure: Failure,
+}
+
+impl Levels {
+    fn new(failure: Failure) -> Self {
+        let levels =
+            (0..VERTICES as u64).map(|vertex| AtomicU64::new(if vertex == 0 { 0 } else { NO_LABEL })).collect();
+        Levels { levels, failure }
+    }
+
+    fn relax(&self, graph: &Graph, relaxer: &mut Relaxer<'_>) -> Result<Vec<u64>> {
+        let active = Bitmap::new(graph.runtime().budget(), "a test", graph.vertices())?;
+        active.insert(0);
+        relaxer.run(self, &active)?;
+        Ok(self.levels.iter().map(|level| level.load(Ordering::Relaxed)).collect())
+    }
+}
+
+impl Labels for Levels {
+    const EVEN: bool = true;
+
+    fn horizon(&self, _least: u64, _narrowing: u32) -> u64 {
+        if !matches!(self.failure, Failure::None) {
+            // No other page waits: the other workers wait for this one by then.
+            std::thread::sleep(Duration::from_millis(100));
+        }
+        match &self.failure {
+            Failure::None => {}
+            Failure::Stops(cancel) => cancel.cancel(),
+            Failure::Panics => panic!("a test"),
+        }
+        NO_LABEL
+    }
+
+    fn get(&self, vertex: u32) -> u64 {
+        self.levels[vertex as usize].load(Ordering::Relaxed)
+    }
+
+    fn lower(&self, vertex: u32, label: u64) -> bool {
+        self.levels[vertex as usize].fetch_min(label, Ordering::Relaxed) > label
+    }
+
+    fn along(&self, _source: u32, label: u64, _weight: u64) -> Option<u64> {
+        Some(label + 1)
+    }
+}
+
+#[test]
+fn a_worker_that_fails_ends_those_that_wait_for_its_page() {
+    let directory = tempfile::tempdir().unwrap();
+    let image = image(directory.path());
+    fn new_relaxer(graph: &Graph) -> Relaxer<'_> {
+        Relaxer::new(graph, Direction::Out.into()).unwrap().expect("there is memory for it")
+    }
+    let expected = {
+        let graph = open(&image, 1);
+        Levels::new(Failure::None).relax(&graph, &mut new_relaxer(&graph)).unwrap()
+    };
+    for panics in [false, true] {
+        let graph = open(&image, 3);
+        let (mut relaxer, cancel) = (new_relaxer(&graph), graph.runtime().cancel());
+        let failing = Levels::new(if panics { Failure::Panics } else { Failure::Stops(cancel.clone()) });
+        match catch_unwind(AssertUnwindSafe(|| failing.relax(&graph, &mut relaxer))) {
+            Ok(stopped) => {
+                assert!(matches!(stopped, Err(Error::Io(outcore_io::Error::Cancelled))) && !panics, "{stopped:?}");
+            }
+            Err(_) => assert!(panics),
+        }
+        cancel.reset();
+        assert_eq!(Levels::new(Failure::None).relax(&graph, &mut relaxer).unwrap(), expected);
+    }
 }
 
 /// Panics, or fails, where lists come.
