@@ -33,7 +33,7 @@ pub use error::{Error, Outcome, Result};
 pub use files::{AnyManifest, GRAPH_FOLDERS, MANIFEST, read_any_manifest, read_manifest};
 pub use image::{Image, ImageOptions, Worker};
 pub use outcore_format::ImageFile;
-pub use partial::{Partial, remove_leftovers, require_disk};
+pub use partial::{Partial, require_disk};
 pub use placed_file::PlacedFile;
 pub use stats::{Stats, StatsBuilder, Step, SweepStats};
 pub use stream::{ColumnStream, PageStream, STREAM_BYTES, TextStream};

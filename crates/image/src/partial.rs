@@ -246,7 +246,7 @@ pub fn require_disk(
 /// The directory is synced before. A process that was killed between giving a name and syncing the directory left an
 /// older image under its temporary name: if a power failure could still undo the exchange of names, that image would
 /// be the only one.
-pub fn remove_leftovers(backend: &Arc<dyn Backend>, directory: &Path) -> Vec<PathBuf> {
+pub(crate) fn remove_leftovers(backend: &Arc<dyn Backend>, directory: &Path) -> Vec<PathBuf> {
     put_back(backend, directory);
     let Ok(names) = backend.list(Location::at(directory)) else { return Vec::new() };
     let paths = names.iter().filter(|name| name_of(name, ENDING).is_some()).map(|name| directory.join(name));

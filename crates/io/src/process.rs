@@ -129,7 +129,7 @@ pub fn cpu_seconds() -> f64 {
 }
 
 /// Free memory of the machine, or of the cgroup of this process if that is less, in bytes.
-pub fn free_memory_bytes() -> u64 {
+pub(crate) fn free_memory_bytes() -> u64 {
     let machine = read_to_string("/proc/meminfo").ok().and_then(|text| field_bytes(&text, "MemAvailable:"));
     let machine = machine.unwrap_or(1 << 30);
     cgroup_free_bytes().map_or(machine, |cgroup| cgroup.min(machine))
