@@ -49,16 +49,16 @@ fn check(lists: &Lists, shape: Shape) {
     assert!(lists.first_vertex + lists.count as u64 <= shape.vertices);
     assert!(lists.ends[..=lists.count].is_sorted() && lists.ends[0] == 0);
     assert!(lists.neighbours[..lists.edges()].iter().all(|&neighbour| u64::from(neighbour) < shape.vertices));
-    if lists.continues {
-        note("continues");
+    if lists.begins_earlier {
+        note("begins_earlier");
     }
-    if lists.continued {
-        note("continued");
+    if lists.ends_later {
+        note("ends_later");
     }
 }
 
 fn same(expected: &Lists, found: &Lists, name: &str) {
-    let facts = |lists: &Lists| (lists.first_vertex, lists.offset, lists.count, lists.continues, lists.continued);
+    let facts = |lists: &Lists| (lists.first_vertex, lists.offset, lists.count, lists.begins_earlier, lists.ends_later);
     assert_eq!(facts(expected), facts(found), "{name}");
     assert_eq!(expected.ends[..=expected.count], found.ends[..=found.count], "{name}");
     assert_eq!(expected.neighbours[..expected.edges()], found.neighbours[..found.edges()], "{name}");

@@ -1,9 +1,9 @@
 //! Flags of pages, by kind (`docs/format.md`).
 
 /// Lists: the page's first list began in an earlier page.
-pub const CONTINUES: u8 = 1;
-/// Lists: the page's last list continues in the next page.
-pub const CONTINUED: u8 = 2;
+pub const BEGINS_EARLIER: u8 = 1;
+/// Lists: the page's last list goes on in the next page.
+pub const ENDS_LATER: u8 = 2;
 /// Lists: first neighbours are stored relative to their list's vertex.
 pub const RELATIVE: u8 = 4;
 /// Lists: gaps may be zero: the image keeps parallel edges.

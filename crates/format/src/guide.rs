@@ -12,7 +12,7 @@
 
 use crate::block::{BLOCK, block_bytes};
 use crate::error::{Error, Result};
-use crate::flags::{CONTINUED, CONTINUES, PARALLEL, RELATIVE};
+use crate::flags::{BEGINS_EARLIER, ENDS_LATER, PARALLEL, RELATIVE};
 use crate::list::{
     LENGTH_BITS, Lists, MAX_NEIGHBOURS, Shape, check_offset, check_vertices, empty_part, neighbour_error, unfold,
 };
@@ -106,10 +106,10 @@ impl Guide {
             place += lengths.count;
             outer[1] = lengths.get(lengths.count - 1);
         }
-        check_offset(page.base(), page.flags() & CONTINUES != 0)?;
-        for (flag, length) in [CONTINUES, CONTINUED].into_iter().zip(outer) {
+        check_offset(page.base(), page.flags() & BEGINS_EARLIER != 0)?;
+        for (flag, length) in [BEGINS_EARLIER, ENDS_LATER].into_iter().zip(outer) {
             if page.flags() & flag != 0 && length == 0 {
-                return Err(empty_part(flag == CONTINUES));
+                return Err(empty_part(flag == BEGINS_EARLIER));
             }
         }
         walk.finish()?;
@@ -144,8 +144,8 @@ pub fn decode_lists(
     }
     out.first_vertex = page.first() + places.start as u64;
     out.offset = if places.start == 0 { page.base() } else { 0 };
-    out.continues = places.start == 0 && page.flags() & CONTINUES != 0;
-    out.continued = places.end == count && page.flags() & CONTINUED != 0;
+    out.begins_earlier = places.start == 0 && page.flags() & BEGINS_EARLIER != 0;
+    out.ends_later = places.end == count && page.flags() & ENDS_LATER != 0;
     out.count = places.len();
     at_least(&mut out.ends, out.count + 1);
     out.ends[0] = 0;

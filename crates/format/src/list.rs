@@ -15,7 +15,7 @@
 
 use crate::block::{BLOCK, block_bytes, read_block, sequence_bytes, width, write_sequence};
 use crate::error::{Error, Result};
-use crate::flags::{CONTINUED, CONTINUES, PARALLEL, RELATIVE};
+use crate::flags::{BEGINS_EARLIER, ENDS_LATER, PARALLEL, RELATIVE};
 use crate::page::{HEADER_BYTES, Header, Origin, PAGE_BYTES, Page, PageBytes, build};
 
 /// Largest number of lists of a page: sixteen empty ones take one byte.
@@ -40,9 +40,9 @@ pub struct Lists {
     /// Number of entries of the first list in earlier pages.
     pub offset: u64,
     /// The first list began in an earlier page.
-    pub continues: bool,
-    /// The last list continues in the next page.
-    pub continued: bool,
+    pub begins_earlier: bool,
+    /// The last list goes on in the next page.
+    pub ends_later: bool,
     /// Ends of lists in `neighbours`, one more than there are lists; the first is 0. As a buffer it may be longer:
     /// `count` bounds the valid part.
     pub ends: Vec<u32>,
@@ -70,8 +70,8 @@ impl Lists {
     /// An empty part, from which a reader would conclude that its list ends.
     #[inline]
     pub fn check_parts(&self) -> Result<()> {
-        check_offset(self.offset, self.continues)?;
-        let parts = [(self.continues, self.count.min(1), true), (self.continued, self.count, false)];
+        check_offset(self.offset, self.begins_earlier)?;
+        let parts = [(self.begins_earlier, self.count.min(1), true), (self.ends_later, self.count, false)];
         for (crosses, end, is_first) in parts {
             if crosses && (end == 0 || self.ends[end] == self.ends[end - 1]) {
                 return Err(empty_part(is_first));
@@ -83,8 +83,8 @@ impl Lists {
 
 /// Checks the number of entries of the first list in earlier pages.
 #[inline]
-pub(crate) fn check_offset(offset: u64, continues: bool) -> Result<()> {
-    match (continues, offset) {
+pub(crate) fn check_offset(offset: u64, begins_earlier: bool) -> Result<()> {
+    match (begins_earlier, offset) {
         (true, 0) => Err(Error::new(16, "entries of the first list in earlier pages", "0")),
         (false, 1..) => Err(Error::new(16, "no entry of the first list in an earlier page", offset.to_string())),
         _ => Ok(()),
@@ -117,8 +117,8 @@ pub fn decode(page: &Page<'_>, shape: Shape, out: &mut Lists) -> Result<()> {
     check_vertices(page, shape)?;
     out.first_vertex = first_vertex;
     out.offset = page.base();
-    out.continues = page.flags() & CONTINUES != 0;
-    out.continued = page.flags() & CONTINUED != 0;
+    out.begins_earlier = page.flags() & BEGINS_EARLIER != 0;
+    out.ends_later = page.flags() & ENDS_LATER != 0;
     out.count = count;
     out.ends.clear();
     out.ends.push(0);
@@ -260,7 +260,7 @@ pub struct PageStart {
     /// The vertex of the page's first list.
     pub first_vertex: u64,
     /// That list began in an earlier page.
-    pub continues: bool,
+    pub begins_earlier: bool,
     /// Number of entries in the writer's pages before this one.
     pub first_entry: u64,
 }
@@ -268,7 +268,7 @@ pub struct PageStart {
 impl PageStart {
     /// The entry as the index stores it: twice the vertex, plus one for a list that began earlier.
     pub fn key(&self) -> u64 {
-        2 * self.first_vertex + u64::from(self.continues)
+        2 * self.first_vertex + u64::from(self.begins_earlier)
     }
 }
 
@@ -281,7 +281,7 @@ pub struct ListWriter {
     /// Number of entries in the pages before.
     first_entry: u64,
     edges: u64,
-    continues: bool,
+    begins_earlier: bool,
     /// Number of entries of the first list in the pages before.
     offset: u64,
     /// Number of entries of the current list in this page and those before.
@@ -305,7 +305,7 @@ impl ListWriter {
             first_vertex,
             first_entry,
             edges: 0,
-            continues: false,
+            begins_earlier: false,
             offset: 0,
             written: 0,
             lengths: Section::default(),
@@ -428,11 +428,11 @@ impl ListWriter {
         self.edges += list.len() as u64;
     }
 
-    fn close(&mut self, continued: bool, emit: &mut impl FnMut(PageStart, &PageBytes)) {
+    fn close(&mut self, ends_later: bool, emit: &mut impl FnMut(PageStart, &PageBytes)) {
         let relative = self.relative.bytes < self.absolute.bytes;
         let flag = |flag, is_set| if is_set { flag } else { 0 };
-        let flags = flag(CONTINUES, self.continues)
-            | flag(CONTINUED, continued)
+        let flags = flag(BEGINS_EARLIER, self.begins_earlier)
+            | flag(ENDS_LATER, ends_later)
             | flag(RELATIVE, relative)
             | flag(PARALLEL, self.parallel);
         let (mut lengths, mut firsts) = (Vec::new(), Vec::new());
@@ -442,15 +442,18 @@ impl ListWriter {
         let header =
             Header { flags, count: self.lengths.values.len() as u16, first: self.first_vertex, base: self.offset };
         let page = build(&self.origin, self.page_number, header, &[&lengths, &firsts, &self.gaps]);
-        let start =
-            PageStart { first_vertex: self.first_vertex, continues: self.continues, first_entry: self.first_entry };
+        let start = PageStart {
+            first_vertex: self.first_vertex,
+            begins_earlier: self.begins_earlier,
+            first_entry: self.first_entry,
+        };
         emit(start, &page);
         self.page_number += 1;
-        self.first_vertex += self.lengths.values.len() as u64 - u64::from(continued);
+        self.first_vertex += self.lengths.values.len() as u64 - u64::from(ends_later);
         self.first_entry += self.edges;
         self.edges = 0;
-        self.continues = continued;
-        self.offset = if continued { self.written } else { 0 };
+        self.begins_earlier = ends_later;
+        self.offset = if ends_later { self.written } else { 0 };
         [&mut self.lengths, &mut self.absolute, &mut self.relative].into_iter().for_each(Section::clear);
         self.gaps.clear();
     }

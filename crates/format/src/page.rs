@@ -17,7 +17,7 @@
 //! or of an older image, fails its checksum like one with a flipped bit.
 
 use crate::error::{Error, Result};
-use crate::flags::{CONTINUED, CONTINUES, DELTA, PACKED, PARALLEL, RELATIVE};
+use crate::flags::{BEGINS_EARLIER, DELTA, ENDS_LATER, PACKED, PARALLEL, RELATIVE};
 
 /// The size of a page in bytes.
 pub const PAGE_BYTES: usize = 4096;
@@ -119,7 +119,7 @@ impl Origin {
             return Err(Error::new(4, format!("page kind {}", self.kind as u8), bytes[4].to_string()));
         }
         let known_flags = match self.kind {
-            Kind::OutLists | Kind::InLists => CONTINUES | CONTINUED | RELATIVE | PARALLEL,
+            Kind::OutLists | Kind::InLists => BEGINS_EARLIER | ENDS_LATER | RELATIVE | PARALLEL,
             Kind::Column => DELTA,
             Kind::Text | Kind::Dense => 0,
             Kind::Values => PACKED,

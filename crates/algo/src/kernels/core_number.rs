@@ -370,7 +370,7 @@ impl Removed {
 /// Whether the list at a place of a page is only a part of one.
 #[inline]
 fn is_part(lists: &Lists, place: usize) -> bool {
-    place == 0 && lists.continues || place + 1 == lists.count && lists.continued
+    place == 0 && lists.begins_earlier || place + 1 == lists.count && lists.ends_later
 }
 
 /// Adds the lengths of every vertex's lists up in `degrees`, which are zero before.

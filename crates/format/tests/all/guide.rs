@@ -55,8 +55,8 @@ fn same(all: &Lists, some: &Lists, places: Range<usize>) {
     assert_eq!(some.first_vertex, all.first_vertex + places.start as u64, "{places:?}");
     assert_eq!(some.offset, if places.start == 0 { all.offset } else { 0 }, "{places:?}");
     assert_eq!(some.count, places.len());
-    assert_eq!(some.continues, all.continues && places.start == 0, "{places:?}");
-    assert_eq!(some.continued, all.continued && places.end == all.count, "{places:?}");
+    assert_eq!(some.begins_earlier, all.begins_earlier && places.start == 0, "{places:?}");
+    assert_eq!(some.ends_later, all.ends_later && places.end == all.count, "{places:?}");
     for (i, place) in places.enumerate() {
         assert_eq!(some.list(i), all.list(place), "list {place}");
     }

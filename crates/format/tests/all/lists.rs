@@ -23,13 +23,13 @@ fn read(pages: &[(PageStart, Box<PageBytes>)], shape: Shape) -> Vec<Vec<u32>> {
     for (number, (start, bytes)) in pages.iter().enumerate() {
         let page = ORIGIN.verify(number as u64, bytes).unwrap();
         decode(&page, shape, &mut lists).unwrap();
-        assert_eq!((lists.first_vertex, lists.continues), (start.first_vertex, start.continues));
+        assert_eq!((lists.first_vertex, lists.begins_earlier), (start.first_vertex, start.begins_earlier));
         assert_eq!(start.first_entry, edges);
         edges += lists.edges() as u64;
-        let before = if lists.continues { back.last().map_or(0, Vec::len) } else { 0 };
+        let before = if lists.begins_earlier { back.last().map_or(0, Vec::len) } else { 0 };
         assert_eq!(lists.offset, before as u64);
         for i in 0..lists.count {
-            if i == 0 && lists.continues {
+            if i == 0 && lists.begins_earlier {
                 back.last_mut().unwrap().extend(lists.list(i));
             } else {
                 assert_eq!(lists.first_vertex + i as u64, back.len() as u64);

@@ -91,8 +91,8 @@ fn flags_are_those_of_the_code() {
     let documented: BTreeMap<String, u8> =
         tables("flag").into_iter().flatten().map(|row| (row[0].clone(), row[1].parse().unwrap())).collect();
     let expected = [
-        ("CONTINUES", flags::CONTINUES),
-        ("CONTINUED", flags::CONTINUED),
+        ("BEGINS_EARLIER", flags::BEGINS_EARLIER),
+        ("ENDS_LATER", flags::ENDS_LATER),
         ("RELATIVE", flags::RELATIVE),
         ("PARALLEL", flags::PARALLEL),
         ("DELTA", flags::DELTA),
@@ -160,13 +160,13 @@ fn every_field_of_a_page_lies_where_the_table_says() {
         list::decode(&page, shape, &mut lists).unwrap();
         let field = |name: &str| read(bytes, header[name]);
         assert_eq!(field("kind"), Kind::OutLists as u64);
-        assert_eq!(field("flags") & u64::from(flags::CONTINUES) != 0, lists.continues);
-        assert_eq!(field("flags") & u64::from(flags::CONTINUED) != 0, lists.continued);
-        assert_eq!((lists.continues, lists.continued), (number > 0, number + 1 < pages.len()));
+        assert_eq!(field("flags") & u64::from(flags::BEGINS_EARLIER) != 0, lists.begins_earlier);
+        assert_eq!(field("flags") & u64::from(flags::ENDS_LATER) != 0, lists.ends_later);
+        assert_eq!((lists.begins_earlier, lists.ends_later), (number > 0, number + 1 < pages.len()));
         assert_eq!(field("count"), lists.count as u64);
         assert_eq!(field("first"), lists.first_vertex);
         assert_eq!(field("base"), lists.offset);
-        assert_eq!(lists.offset > 0, lists.continues);
+        assert_eq!(lists.offset > 0, lists.begins_earlier);
         for section in 0..3 {
             assert_eq!(field(&format!("end{section}")), page.section_end(section) as u64);
         }

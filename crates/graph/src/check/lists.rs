@@ -4,7 +4,7 @@
 //! stretch are merged afterwards; everything else adds up.
 
 use crate::check::image::{KeyedHash, bad};
-use crate::engine::graph::{Direction, Graph, Lists as ListPages};
+use crate::engine::graph::{Direction, DirectionLists, Graph};
 use crate::engine::ordered::{ListPosition, ListStream};
 use crate::engine::weights::{WeightIndexes, read_weight_indexes};
 use outcore_format::{Index, Lists, Order, PAGE_BYTES};
@@ -59,7 +59,7 @@ struct Context<'a> {
     graph: &'a Graph,
     direction: Direction,
     /// The lists, whose index stays in memory as long.
-    lists: Arc<ListPages>,
+    lists: Arc<DirectionLists>,
     file: ImageFile,
     /// Degree classes, where it is known that hubs were chosen by them.
     classes: Option<&'a Array<u8>>,
@@ -211,7 +211,7 @@ impl Context<'_> {
 
     fn check_page(&self, number: u64, lists: &Lists, weights: &[u64], stretch: &mut Stretch) -> Result<()> {
         let indexed_key = self.lists.index.get(number);
-        if 2 * lists.first_vertex + u64::from(lists.continues) != indexed_key {
+        if 2 * lists.first_vertex + u64::from(lists.begins_earlier) != indexed_key {
             let expected = format!("vertex {}, as the index says", indexed_key / 2);
             let error = outcore_format::Error::new(8, expected, format!("vertex {}", lists.first_vertex));
             return Err(self.corrupt(number, error));
@@ -223,13 +223,13 @@ impl Context<'_> {
             let beside = weights.get(first..first + neighbours.len()).unwrap_or(&[]);
             self.add_edges(vertex as u32, neighbours, beside, &mut stretch.sums);
             let mut part = self.part(vertex, neighbours, number)?;
-            if i == 0 && lists.continues {
+            if i == 0 && lists.begins_earlier {
                 match stretch.tail.take() {
                     Some(before) => part = self.merge(before, part)?,
                     None => part.headless = true,
                 }
             }
-            if i + 1 == lists.count && lists.continued {
+            if i + 1 == lists.count && lists.ends_later {
                 stretch.tail = Some(part);
             } else if part.headless {
                 stretch.head = Some(part);

@@ -9,7 +9,7 @@
 #![allow(unsafe_code)]
 
 #[cfg(target_arch = "x86_64")]
-use outcore_format::flags::{CONTINUED, CONTINUES, PARALLEL, RELATIVE};
+use outcore_format::flags::{BEGINS_EARLIER, ENDS_LATER, PARALLEL, RELATIVE};
 use outcore_format::guide::{Mark, decode_lists};
 use outcore_format::list::{LENGTH_BITS, neighbour_error, unfold};
 use outcore_format::list::{MAX_LISTS, MAX_NEIGHBOURS, check_vertices, decode as decode_portable};
@@ -452,8 +452,8 @@ unsafe fn decode_with<L: Lanes>(page: &Page<'_>, shape: Shape, out: &mut Lists, 
     let count = page.count();
     out.first_vertex = page.first();
     out.offset = page.base();
-    out.continues = page.flags() & CONTINUES != 0;
-    out.continued = page.flags() & CONTINUED != 0;
+    out.begins_earlier = page.flags() & BEGINS_EARLIER != 0;
+    out.ends_later = page.flags() & ENDS_LATER != 0;
     out.count = count;
     if count > MAX_LISTS {
         return Err(Error::new(6, format!("at most {MAX_LISTS} lists"), count.to_string()));
@@ -601,7 +601,7 @@ mod tests {
 
     fn same(a: &Lists, b: &Lists) {
         assert_eq!((a.first_vertex, a.offset, a.count), (b.first_vertex, b.offset, b.count));
-        assert_eq!((a.continues, a.continued), (b.continues, b.continued));
+        assert_eq!((a.begins_earlier, a.ends_later), (b.begins_earlier, b.ends_later));
         assert_eq!(a.ends[..=a.count], b.ends[..=b.count]);
         assert_eq!(a.neighbours[..a.edges()], b.neighbours[..b.edges()]);
     }
@@ -630,7 +630,9 @@ mod tests {
         let mut writer = ListWriter::new(ORIGIN, false, 0, 0, 0);
         [&[][..], &[0, 2], &[]].iter().for_each(|list| writer.push(list, |_, _| ()));
         writer.finish(|_, page| pages.push(*page));
-        for (flags, right) in [(0, true), (CONTINUES, false), (CONTINUED, false), (CONTINUES | CONTINUED, false)] {
+        for (flags, right) in
+            [(0, true), (BEGINS_EARLIER, false), (ENDS_LATER, false), (BEGINS_EARLIER | ENDS_LATER, false)]
+        {
             let mut bytes = pages[0];
             bytes[5] |= flags;
             for (name, mut decoder) in Decoder::all() {
@@ -644,9 +646,9 @@ mod tests {
         (24..30).step_by(2).for_each(|at| bytes[at..at + 2].copy_from_slice(&32u16.to_le_bytes()));
         for (name, mut decoder) in Decoder::all() {
             assert!(decoder.decode(&ORIGIN.trust(&bytes).unwrap(), shape).is_ok(), "{name}");
-            bytes[5] |= CONTINUED;
+            bytes[5] |= ENDS_LATER;
             assert!(decoder.decode(&ORIGIN.trust(&bytes).unwrap(), shape).is_err(), "{name}");
-            bytes[5] &= !CONTINUED;
+            bytes[5] &= !ENDS_LATER;
         }
     }
 

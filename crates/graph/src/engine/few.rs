@@ -8,7 +8,7 @@
 //! Lists reach the visitor in the same order as in other sweeps, in pages that seem to hold no others.
 
 use crate::engine::decode::Decoder;
-use crate::engine::graph::{Decoding, Edges, Graph, Lists};
+use crate::engine::graph::{Decoding, DirectionLists, Edges, Graph};
 use crate::engine::guides::Slots;
 use crate::engine::sweep::ListVisitor;
 use crate::engine::weights::Weights;
@@ -40,7 +40,7 @@ pub(crate) struct WantedPage {
 }
 
 /// Calls `visit` with the pages that hold lists of `vertices`, which rise, until it returns `false`.
-pub(crate) fn pages_of_list(lists: &Lists, vertices: &[u32], mut visit: impl FnMut(WantedPage) -> bool) {
+pub(crate) fn pages_of_list(lists: &DirectionLists, vertices: &[u32], mut visit: impl FnMut(WantedPage) -> bool) {
     let near_keys = NEAR_PAGES * (lists.index.last() / lists.pages.max(1) + 1);
     let mut next_vertex = 0;
     while let Some(&vertex) = vertices.get(next_vertex) {
@@ -134,7 +134,7 @@ pub(crate) fn sweep_few(
 /// The pinned pages of a small sweep, with the vertices whose lists are wanted.
 pub(crate) struct FewPages<'a> {
     graph: &'a Graph,
-    lists: &'a Lists,
+    lists: &'a DirectionLists,
     slots: Option<&'a Slots>,
     decoding: &'a mut Decoding,
     vertices: &'a [u32],
@@ -253,7 +253,7 @@ mod tests {
     use std::sync::Mutex;
 
     /// Pages that begin with a list of their own, or go on with one of an earlier page, up to dozens of times.
-    fn lists(state: &mut u64, vertices: u64) -> (Lists, Vec<u64>) {
+    fn lists(state: &mut u64, vertices: u64) -> (DirectionLists, Vec<u64>) {
         let (mut keys, mut vertex) = (vec![0], 0);
         while vertex + 1 < vertices {
             let pages = if random_below(state, 8) == 0 { random_below(state, 70) } else { 0 };
@@ -265,7 +265,7 @@ mod tests {
         let origin = ImageFile::OUT_LISTS.origin(1);
         let index = Index::from_bytes(&origin, &index_bytes(&origin, &keys)).unwrap();
         let pages = keys.len() as u64;
-        (Lists { index, file: 0, origin, pages, weights: Mutex::default(), _reservation: None }, keys)
+        (DirectionLists { index, file: 0, origin, pages, weights: Mutex::default(), _reservation: None }, keys)
     }
 
     #[test]

@@ -81,7 +81,7 @@ struct Opened {
     image: Arc<Image>,
     /// Lists of out-neighbours and lists of in-neighbours, which are the same where edges have no direction; without
     /// their indexes once the graph is closed.
-    lists: Mutex<[Arc<Lists>; 2]>,
+    lists: Mutex<[Arc<DirectionLists>; 2]>,
     decoders: Decoders,
     /// Locations of lists in pages that small steps visit again, if there is a table of them.
     guides: Mutex<Option<Arc<Slots>>>,
@@ -110,8 +110,8 @@ impl Deref for Graph {
     }
 }
 
-/// The pages of one direction.
-pub(crate) struct Lists {
+/// The lists of one direction: the pages that hold them, and how they are found.
+pub(crate) struct DirectionLists {
     pub index: Index,
     pub file: usize,
     pub origin: Origin,
@@ -121,11 +121,18 @@ pub(crate) struct Lists {
     pub(crate) _reservation: Option<Reservation>,
 }
 
-impl Lists {
+impl DirectionLists {
     /// The lists of a closed graph, which are not read any more.
     fn closed(&self) -> Self {
-        let Lists { file, origin, .. } = *self;
-        Lists { index: Index::default(), file, origin, pages: 0, weights: Mutex::default(), _reservation: None }
+        let DirectionLists { file, origin, .. } = *self;
+        DirectionLists {
+            index: Index::default(),
+            file,
+            origin,
+            pages: 0,
+            weights: Mutex::default(),
+            _reservation: None,
+        }
     }
 }
 
@@ -403,13 +410,13 @@ impl Graph {
     }
 
     /// The lists of a direction. Their index and weights stay in memory as long as the result lives.
-    pub(crate) fn list_pages(&self, direction: Direction) -> Arc<Lists> {
+    pub(crate) fn list_pages(&self, direction: Direction) -> Arc<DirectionLists> {
         let [out, in_] = &*lock(&self.opened.lists);
         Arc::clone(if direction == Direction::Out { out } else { in_ })
     }
 
     /// The lists of a direction, to be read: those of a closed graph would look as if there were none.
-    pub(crate) fn open_lists(&self, direction: Direction) -> Result<Arc<Lists>> {
+    pub(crate) fn open_lists(&self, direction: Direction) -> Result<Arc<DirectionLists>> {
         let lists = self.list_pages(direction);
         // The image is closed before the lists are.
         if self.is_closed() { Err(Error::Closed { path: self.path().to_owned() }) } else { Ok(lists) }
@@ -479,7 +486,7 @@ impl Opened {
     }
 }
 
-fn open_lists(image: &Image, file: ImageFile, index: Index) -> Result<Arc<Lists>> {
+fn open_lists(image: &Image, file: ImageFile, index: Index) -> Result<Arc<DirectionLists>> {
     let origin = file.origin(image.manifest().image_id);
     let vertices = image.manifest().vertices;
     let last = index.len().checked_sub(1).map_or(0, |page| index.get(page) / 2);
@@ -490,8 +497,9 @@ fn open_lists(image: &Image, file: ImageFile, index: Index) -> Result<Arc<Lists>
     let reservation = image.runtime().budget().reserve(INDEX_PURPOSE, index.memory_bytes())?;
     let (place, pages) = (image.file(file).unwrap_or_default(), index.len());
     let weights = Mutex::default();
-    let lists = Arc::new(Lists { index, file: place, origin, pages, weights, _reservation: Some(reservation) });
-    let owner: Weak<dyn Reclaim> = Arc::downgrade(&lists) as Weak<Lists>;
+    let lists =
+        Arc::new(DirectionLists { index, file: place, origin, pages, weights, _reservation: Some(reservation) });
+    let owner: Weak<dyn Reclaim> = Arc::downgrade(&lists) as Weak<DirectionLists>;
     image.runtime().budget().add_reclaim(owner);
     Ok(lists)
 }

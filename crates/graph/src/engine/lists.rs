@@ -171,14 +171,14 @@ impl Collected {
     }
 
     fn push(&mut self, list: ListPart<'_>) {
-        if !(list.continues && self.open) {
+        if !(list.begins_earlier && self.open) {
             self.vertices.push(list.vertex);
             self.starts.push(self.neighbours.len());
         }
         self.neighbours.extend_from_slice(list.neighbours);
         self.weights.extend_from_slice(list.weights.bits());
         self.kind = Some(list.weights.kind());
-        self.open = list.continued;
+        self.open = list.ends_later;
     }
 
     fn weights(&self, range: Range<usize>) -> Weights<'_> {
@@ -319,7 +319,7 @@ impl Piece {
         Ok(Piece {
             vertex: list.vertex,
             units: 0..0,
-            begins: !list.continues,
+            begins: !list.begins_earlier,
             ends: false,
             neighbours: ReservedVec::beside(budget, PARTS, owned)?,
             weights: ReservedVec::beside(budget, PARTS, owned)?,
@@ -329,13 +329,13 @@ impl Piece {
 
     /// The open piece with one more part of its list, or a new piece.
     fn with(graph: &Graph, open: &mut Option<Piece>, list: ListPart<'_>, owned: usize) -> Result<Self> {
-        let mut piece = match open.take().filter(|_| list.continues) {
+        let mut piece = match open.take().filter(|_| list.begins_earlier) {
             Some(piece) => piece,
             None => Piece::new(graph, list, owned)?,
         };
         piece.neighbours.extend(list.neighbours.iter().copied())?;
         piece.weights.extend(list.weights.bits().iter().copied())?;
-        piece.ends = !list.continued;
+        piece.ends = !list.ends_later;
         Ok(piece)
     }
 

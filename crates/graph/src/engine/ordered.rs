@@ -30,7 +30,7 @@ impl ListPosition {
     }
 
     fn end_of(lists: &Lists) -> Self {
-        let Some(last) = lists.count.checked_sub(1).filter(|_| lists.continued) else {
+        let Some(last) = lists.count.checked_sub(1).filter(|_| lists.ends_later) else {
             return ListPosition { vertex: lists.first_vertex + lists.count as u64, offset: 0 };
         };
         let before = if last == 0 { lists.offset } else { 0 };
@@ -87,7 +87,7 @@ impl ListStream {
             if begin != expected {
                 return Err(outcore_format::Error::new(8, expected.text(), begin.text()));
             }
-            if lists.continued && lists.count == 0 {
+            if lists.ends_later && lists.count == 0 {
                 return Err(outcore_format::Error::new(6, "a list that continues in the next page", "0 lists"));
             }
             Ok(lists)

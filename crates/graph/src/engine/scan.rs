@@ -68,16 +68,16 @@ pub struct ListPart<'a> {
     /// Number of neighbours of the list in earlier pages.
     pub offset: u64,
     /// The list began in an earlier page.
-    pub continues: bool,
+    pub begins_earlier: bool,
     /// The list goes on in a later page.
-    pub continued: bool,
+    pub ends_later: bool,
 }
 
 impl<'a> ListPart<'a> {
     /// The list, if the page holds all of it.
     #[inline]
     pub fn whole(self) -> Option<List<'a>> {
-        (!self.continues && !self.continued).then_some(self.alone())
+        (!self.begins_earlier && !self.ends_later).then_some(self.alone())
     }
 
     /// The part as if it were all of the list.
@@ -179,8 +179,8 @@ pub(crate) fn list_at<'a>(lists: &'a Lists, weights: Weights<'a>, i: usize) -> L
         neighbours: lists.list(i),
         weights: weights.part(lists.ends[i] as usize..lists.ends[i + 1] as usize),
         offset: if i == 0 { lists.offset } else { 0 },
-        continues: i == 0 && lists.continues,
-        continued: i + 1 == lists.count && lists.continued,
+        begins_earlier: i == 0 && lists.begins_earlier,
+        ends_later: i + 1 == lists.count && lists.ends_later,
     }
 }
 
@@ -459,8 +459,8 @@ impl<F: ListFold> FoldVisitor<'_, F> {
     /// Adjacent lists of a page, or the parts of them that are there.
     #[inline]
     fn adjacent(&mut self, lists: &Lists, weights: Weights<'_>, range: Range<usize>) {
-        let head = usize::from(lists.continues).max(range.start);
-        let tail = (lists.count - usize::from(lists.continued)).min(range.end);
+        let head = usize::from(lists.begins_earlier).max(range.start);
+        let tail = (lists.count - usize::from(lists.ends_later)).min(range.end);
         if head < tail {
             (range.start..head).for_each(|i| self.list(lists, weights, i));
             self.folder.whole(lists, weights, head..tail, &mut self.total);
@@ -475,20 +475,20 @@ impl<F: ListFold> FoldVisitor<'_, F> {
         let list = list_at(lists, weights, i);
         let value = (!list.neighbours.is_empty()).then(|| self.folder.part(list));
         match value {
-            Some(value) if list.continues || list.continued => {
-                self.split(list.vertex, value, list.continues, list.continued);
+            Some(value) if list.begins_earlier || list.ends_later => {
+                self.split(list.vertex, value, list.begins_earlier, list.ends_later);
             }
             value => self.folder.finish(list.vertex, value, &mut self.total),
         }
     }
 
     /// A part of a list that spans pages.
-    fn split(&mut self, vertex: u32, value: F::Value, continues: bool, continued: bool) {
+    fn split(&mut self, vertex: u32, value: F::Value, begins_earlier: bool, ends_later: bool) {
         let open = match self.open.take() {
-            Some(open) if continues => Open { value: self.folder.merge(open.value, value), ..open },
-            _ => Open { vertex, value, headless: continues },
+            Some(open) if begins_earlier => Open { value: self.folder.merge(open.value, value), ..open },
+            _ => Open { vertex, value, headless: begins_earlier },
         };
-        if continued {
+        if ends_later {
             self.open = Some(open);
         } else if open.headless {
             self.head = Some((vertex, open.value));

@@ -4,11 +4,11 @@
 //! unit.
 
 use crate::engine::few::{Few, PageAt, are_some, pages_of_list, sweep_few};
-use crate::engine::graph::{Decoding, Direction, Edges, Graph, LentDecoder, Lists};
+use crate::engine::graph::{Decoding, Direction, DirectionLists, Edges, Graph, LentDecoder};
 use crate::engine::guides::Slots;
 use crate::engine::vertex_set::Bitmap;
 use crate::engine::weights::{BatchWeights, WeightColumn, Weights};
-use outcore_format::Lists as DecodedLists;
+use outcore_format::Lists;
 use outcore_image::{Arrived, PageVisitor, Result, Selection, SweepStats, UnitPages, Worker, pages_within};
 use outcore_image::{Besides, Pass, Sweep, sweep as sweep_pages};
 use outcore_io::plan::UNIT_PAGES;
@@ -18,7 +18,7 @@ use std::sync::Arc;
 pub(crate) trait ListVisitor: Send {
     /// The lists of page `number`, which lies in the unit that this worker is at, and the weights of its edges if they
     /// are wanted.
-    fn page(&mut self, number: u64, lists: &DecodedLists, weights: Weights<'_>) -> Result<()>;
+    fn page(&mut self, number: u64, lists: &Lists, weights: Weights<'_>) -> Result<()>;
     /// The unit's wanted pages have all been visited.
     fn end_unit(&mut self, _unit: u64) -> Result<()> {
         Ok(())
@@ -34,7 +34,7 @@ pub(crate) enum Wanted<'a> {
 }
 
 /// The units and pages that hold the lists of vertices in rising order.
-fn units_of(lists: &Lists, vertices: &[u32]) -> Vec<(u64, u64)> {
+fn units_of(lists: &DirectionLists, vertices: &[u32]) -> Vec<(u64, u64)> {
     let mut units: Vec<(u64, u64)> = Vec::new();
     pages_of_list(lists, vertices, |page| {
         push_page(&mut units, page.number);
@@ -53,7 +53,7 @@ pub(crate) fn push_page(units: &mut Vec<(u64, u64)>, page: u64) {
 }
 
 /// The pages that hold the lists of the vertices `first..end`.
-pub(crate) fn pages_of_range(lists: &Lists, first: u32, end: u32) -> Range<u64> {
+pub(crate) fn pages_of_range(lists: &DirectionLists, first: u32, end: u32) -> Range<u64> {
     let page = |key| lists.index.last_at_most(key);
     match (page(2 * u64::from(first)), page((2 * u64::from(end)).saturating_sub(1))) {
         (Some(from), Some(to)) if first < end => from..to + 1,
@@ -73,7 +73,7 @@ pub(crate) fn pages_of_set<'a>(
 }
 
 /// The pages of a unit that hold a list of a vertex in the set.
-fn unit_of_set(lists: &Lists, vertices: u64, set: &Bitmap, unit: u64) -> u64 {
+fn unit_of_set(lists: &DirectionLists, vertices: u64, set: &Bitmap, unit: u64) -> u64 {
     let first_page = unit * UNIT_PAGES;
     let mut keys = lists.index.iter_from(first_page);
     let mut wanted = 0;
@@ -114,7 +114,7 @@ pub(crate) fn count_pages(graph: &Graph, direction: Direction, wanted: &Wanted<'
 /// The content that a sweep visits: lists, and weights if they are requested.
 #[derive(Clone)]
 pub(crate) struct Swept<'a> {
-    pub lists: Arc<Lists>,
+    pub lists: Arc<DirectionLists>,
     pub weights: Option<Arc<WeightColumn>>,
     /// The vertices whose lists are wanted alone.
     vertices: Option<&'a [u32]>,

@@ -6,10 +6,10 @@
 //! values of a page of lists are read at the same time as the page. A sweep takes pages in batches whose weights fit a
 //! small buffer: first the weights of the batch are decoded, then its lists are visited beside them.
 
-use crate::engine::graph::{Direction, Edges, Graph, Lists};
+use crate::engine::graph::{Direction, DirectionLists, Edges, Graph};
 use crate::engine::sweep::push_page;
 use outcore_format::list::MAX_NEIGHBOURS;
-use outcore_format::{Attribute, Index, Lists as DecodedLists, Manifest, Origin, ValueType, WeightKind, values};
+use outcore_format::{Attribute, Index, Lists, Manifest, Origin, ValueType, WeightKind, values};
 use outcore_image::{Arrived, Error, ImageFile, ImageOptions, Result, UnitPages};
 use outcore_io::plan::UNIT_PAGES;
 use outcore_io::{Reclaim, Reservation, lock};
@@ -276,7 +276,7 @@ impl Graph {
 
 /// The page indexes of the weights beside the lists are given back unless a sweep uses them; the next use of the
 /// weights reads them again.
-impl Reclaim for Lists {
+impl Reclaim for DirectionLists {
     fn reclaimable_bytes(&self) -> u64 {
         self.unread_weights().and_then(|column| Some(column.as_ref()?.reservation.bytes())).unwrap_or(0)
     }
@@ -288,7 +288,7 @@ impl Reclaim for Lists {
     }
 }
 
-impl Lists {
+impl DirectionLists {
     /// The column of weights, unless a sweep uses it. The holder of the lock may be the one that needs the memory.
     fn unread_weights(&self) -> Option<MutexGuard<'_, Option<Arc<WeightColumn>>>> {
         let column = self.weights.try_lock().ok()?;
@@ -481,12 +481,7 @@ impl BatchWeights {
     }
 
     /// The weights beside the next page of lists.
-    pub fn next(
-        &mut self,
-        column: &WeightColumn,
-        number: u64,
-        lists: &DecodedLists,
-    ) -> outcore_format::Result<Weights<'_>> {
+    pub fn next(&mut self, column: &WeightColumn, number: u64, lists: &Lists) -> outcore_format::Result<Weights<'_>> {
         let edges = column.edges(number);
         if edges.end - edges.start != lists.edges() as u64 {
             let expected = format!("{} entries, as the next page begins at {}", edges.end - edges.start, edges.end);

@@ -77,7 +77,7 @@ impl EntryPages {
             for (place, &neighbour) in (page.ends[i] as usize..).zip(page.list(i)) {
                 visit(vertex, Some(Entry { vertex, neighbour, weight: weight(place), place: place as u32 }))?;
             }
-            if i + 1 < page.count || !page.continued {
+            if i + 1 < page.count || !page.ends_later {
                 visit(vertex, None)?;
             }
         }

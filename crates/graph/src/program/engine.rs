@@ -6,7 +6,7 @@
 //! other. Parts of a vertex, of which several workers may have one, come in rounds of their own, where states are only
 //! read.
 
-use crate::engine::graph::{Direction, Edges, Graph, Lists};
+use crate::engine::graph::{Direction, DirectionLists, Edges, Graph};
 use crate::engine::lists::{visit_here, visit_parts_here};
 use crate::engine::scan::Frontier;
 use crate::engine::sweep::{Wanted, pages_of_range};
@@ -202,7 +202,7 @@ struct Hand<M> {
 struct Engine<'a, P: VertexProgram> {
     graph: &'a Graph,
     /// The lists of out- and in-neighbours, and the weights beside them, which the graph keeps as long.
-    lists: [Arc<Lists>; 2],
+    lists: [Arc<DirectionLists>; 2],
     _weights: Vec<Arc<WeightColumn>>,
     program: &'a P,
     states: Lent<'a, P::State>,
@@ -300,7 +300,7 @@ impl<'a, P: VertexProgram> Engine<'a, P> {
         })
     }
 
-    fn lists(&self, direction: Direction) -> &Lists {
+    fn lists(&self, direction: Direction) -> &DirectionLists {
         &self.lists[usize::from(direction == Direction::In)]
     }
 

@@ -25,7 +25,7 @@
 //! Pearce, Gokhale, Amato, *Multithreaded asynchronous graph traversal for in-memory and semi-external memory*, SC
 //! 2010; *ACGraph*, SIGMOD 2026, works off blocks by priority.
 
-use crate::engine::graph::{Edges, Graph, Lists};
+use crate::engine::graph::{DirectionLists, Edges, Graph};
 use crate::engine::sweep::{ListPages, ListVisitor, Swept, Wanted};
 use crate::engine::vertex_set::Bitmap;
 use crate::engine::weights::Weights;
@@ -33,7 +33,7 @@ use crate::relax::decoded_cache::{CachedPage, DecodedCache, DecodedPage, MAX_CAC
 use crate::relax::least_first::LeastFirst;
 use crate::relax::near_first::NearFirst;
 use crate::relax::relaxer::{Labels, MANY_VISITS, NO_LABEL, OnDrop, Relaxed};
-use outcore_format::Lists as DecodedLists;
+use outcore_format::Lists;
 use outcore_image::{Pass, Result, Selection, SweepStats};
 use outcore_io::plan::UNIT_PAGES;
 use outcore_io::{Reservation, lock};
@@ -88,7 +88,7 @@ impl<'a> ByPage<'a> {
             + graph.runtime().threads() as u64 * worker;
         let reservation = budget.reserve(purpose, bytes)?;
         let bits = || Bitmap::new(budget, purpose, lists.pages);
-        let (claimed, parts, continues) = (bits()?, bits()?, bits()?);
+        let (claimed, parts, begins_earlier) = (bits()?, bits()?, bits()?);
         let decoded_bytes = DecodedCache::decoded_bytes(graph, edges);
         let cached_bytes = decoded_bytes.min(free_for_decoded(graph, lists.pages));
         let cached = budget.reserve(purpose, cached_bytes)?;
@@ -102,7 +102,7 @@ impl<'a> ByPage<'a> {
             many: (MANY_VISITS * vertices / graph.runtime().threads() as u64).max(1),
             queue: Queue::new(lists.pages as usize, claimed, cached_bytes.saturating_sub(evicted_bytes)),
             parts,
-            map: PageMap::new(&lists, vertices, continues),
+            map: PageMap::new(&lists, vertices, begins_earlier),
             _reservations: [reservation, cached],
         }))
     }
@@ -174,7 +174,7 @@ impl<'a> ByPage<'a> {
     /// Lets the pages wait in which the list goes on that begins last in a page.
     fn touch_parts(&self, vertex: u32, page: u32, label: u64, touched: &mut Vec<(u32, u64)>) {
         for page in page + 1..self.map.pages() {
-            if !self.map.continues.contains(page) || self.map.begins[page as usize] != vertex + 1 {
+            if !self.map.begins_earlier.contains(page) || self.map.begins[page as usize] != vertex + 1 {
                 break;
             }
             self.parts.announce(page);
@@ -205,7 +205,7 @@ fn free_for_decoded(graph: &Graph, pages: u64) -> u64 {
 }
 
 /// The most lists that a page has.
-fn most_lists(lists: &Lists, vertices: u64) -> u64 {
+fn most_lists(lists: &DirectionLists, vertices: u64) -> u64 {
     let (mut most, mut before) = (0, 0);
     for key in lists.index.iter_from(0).take(lists.pages as usize).chain([2 * vertices]) {
         // The last list may go on in the next page.
@@ -220,7 +220,7 @@ struct PageMap {
     /// The first vertex whose list begins in a page or a later one; behind the last page, the number of vertices.
     begins: Vec<u32>,
     /// The pages whose first list began in an earlier page.
-    continues: Bitmap,
+    begins_earlier: Bitmap,
     /// The page of every vertex whose number is a multiple of [`GROUP`], and the last page.
     groups: Vec<u32>,
 }
@@ -231,12 +231,12 @@ impl PageMap {
         4 * (pages + 1) + 4 * (vertices / GROUP + 2)
     }
 
-    fn new(lists: &Lists, vertices: u64, continues: Bitmap) -> Self {
+    fn new(lists: &DirectionLists, vertices: u64, begins_earlier: Bitmap) -> Self {
         let mut begins = Vec::with_capacity(lists.pages as usize + 1);
         for (page, key) in lists.index.iter_from(0).take(lists.pages as usize).enumerate() {
             begins.push(key.div_ceil(2) as u32);
             if key % 2 == 1 {
-                continues.insert(page as u32);
+                begins_earlier.insert(page as u32);
             }
         }
         begins.push(vertices as u32);
@@ -249,7 +249,7 @@ impl PageMap {
             groups.push(page as u32);
         }
         groups.push(lists.pages.saturating_sub(1) as u32);
-        PageMap { begins, continues, groups }
+        PageMap { begins, begins_earlier, groups }
     }
 
     fn pages(&self) -> u32 {
@@ -326,7 +326,7 @@ impl Queue {
     }
 
     /// A page was visited that is not cached, and may be from now on.
-    fn cache(&self, page: u32, lists: &DecodedLists, weights: Weights<'_>) {
+    fn cache(&self, page: u32, lists: &Lists, weights: Weights<'_>) {
         if !lock(&self.pages).cached.visit(page) {
             return;
         }
@@ -425,7 +425,7 @@ struct Visitor<'a, L> {
 }
 
 impl<L: Labels> ListVisitor for Visitor<'_, L> {
-    fn page(&mut self, number: u64, lists: &DecodedLists, weights: Weights<'_>) -> Result<()> {
+    fn page(&mut self, number: u64, lists: &Lists, weights: Weights<'_>) -> Result<()> {
         self.page = number as u32;
         self.relaxer.queue.begin(self.page);
         self.relaxer.queue.cache(self.page, lists, weights);
@@ -466,7 +466,7 @@ impl<L: Labels> Visitor<'_, L> {
     /// Takes the page's active vertices.
     fn take_active(&mut self, lists: &impl PageLists) {
         let (labels, work) = (self.labels, &mut self.work);
-        let PageHead { first_vertex: first, count, continues, .. } = lists.head();
+        let PageHead { first_vertex: first, count, begins_earlier, .. } = lists.head();
         work.seeds.clear();
         let mut seed = |vertex: u32| {
             lists.prefetch_place(vertex - first);
@@ -474,10 +474,10 @@ impl<L: Labels> Visitor<'_, L> {
             work.seeds.push((label, vertex - first));
         };
         let page = self.page;
-        if continues && self.relaxer.parts.take(page as usize / 64, 1 << (page % 64)) != 0 {
+        if begins_earlier && self.relaxer.parts.take(page as usize / 64, 1 << (page % 64)) != 0 {
             seed(first);
         }
-        let begun = u64::from(first) + u64::from(continues)..u64::from(first) + u64::from(count);
+        let begun = u64::from(first) + u64::from(begins_earlier)..u64::from(first) + u64::from(count);
         for i in (begun.start / 64) as usize..begun.end.div_ceil(64) as usize {
             let mut remaining = self.active.take(i, word_within(&begun, i as u64));
             while remaining != 0 {
@@ -502,7 +502,7 @@ impl<L: Labels> Visitor<'_, L> {
             if label <= horizon {
                 self.work.waiting.lower(i, label);
             } else {
-                if i == 0 && head.continues {
+                if i == 0 && head.begins_earlier {
                     self.relaxer.parts.announce(self.page);
                 } else {
                     self.active.announce(head.first_vertex + i);
@@ -581,8 +581,8 @@ impl<L: Labels> Visitor<'_, L> {
     #[inline(always)]
     fn relax(&mut self, lists: &impl PageLists, i: u32, label: u64, wait: impl Fn(&mut Work, u32, u64) -> bool) {
         self.work.relaxed.vertices += 1;
-        let PageHead { first_vertex: first, count, continues, continued } = lists.head();
-        let begun = u32::from(continues)..count;
+        let PageHead { first_vertex: first, count, begins_earlier, ends_later } = lists.head();
+        let begun = u32::from(begins_earlier)..count;
         for (target, weight) in lists.edges(i) {
             let Some(offered) = self.labels.along(first + i, label, weight) else { continue };
             if offered >= self.labels.get(target) || !self.labels.lower(target, offered) {
@@ -590,7 +590,7 @@ impl<L: Labels> Visitor<'_, L> {
             }
             let place = target.wrapping_sub(first);
             if begun.contains(&place) && wait(&mut self.work, place, offered) {
-                if continued && place + 1 == begun.end {
+                if ends_later && place + 1 == begun.end {
                     self.relaxer.touch_parts(target, self.page, offered, &mut self.work.touched);
                 }
                 continue;

@@ -5,7 +5,7 @@
 use crate::engine::graph::{Direction, Edges, Graph};
 use crate::engine::sweep::{ListVisitor, Wanted, sweep};
 use crate::engine::weights::{WeightColumn, Weights};
-use outcore_format::{Lists as DecodedLists, ValueType};
+use outcore_format::{Lists, ValueType};
 use outcore_image::{Result, Selection, SweepStats};
 use outcore_io::buffer::prefetch;
 use outcore_io::{Array, Budget};
@@ -161,7 +161,7 @@ struct Filler<'a> {
 }
 
 impl ListVisitor for Filler<'_> {
-    fn page(&mut self, number: u64, lists: &DecodedLists, weights: Weights<'_>) -> Result<()> {
+    fn page(&mut self, number: u64, lists: &Lists, weights: Weights<'_>) -> Result<()> {
         let (cached, first, before) = (self.cached, lists.first_vertex as usize, self.column.edges(number).start);
         let targets = &lists.neighbours[..lists.edges()];
         for (target, at) in targets.iter().zip(&cached.targets[before as usize..]) {
@@ -169,7 +169,7 @@ impl ListVisitor for Filler<'_> {
         }
         cached.weights.set(before as usize, weights.bits().iter().map(|&bits| narrow(cached.kind, bits)));
         // The page in which a list ends says where.
-        let ended = lists.count - usize::from(lists.continued);
+        let ended = lists.count - usize::from(lists.ends_later);
         for (end, at) in lists.ends[1..=ended].iter().zip(&cached.ends[first + 1..]) {
             at.store(before as u32 + end, Ordering::Relaxed);
         }

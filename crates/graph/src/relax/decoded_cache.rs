@@ -33,15 +33,15 @@ pub(crate) struct PageHead {
     /// Number of lists.
     pub count: u32,
     /// The first list began in an earlier page.
-    pub continues: bool,
+    pub begins_earlier: bool,
     /// The last list goes on in the next page.
-    pub continued: bool,
+    pub ends_later: bool,
 }
 
 impl PageHead {
     fn of(lists: &Lists) -> Self {
         let (first_vertex, count) = (lists.first_vertex as u32, lists.count as u32);
-        PageHead { first_vertex, count, continues: lists.continues, continued: lists.continued }
+        PageHead { first_vertex, count, begins_earlier: lists.begins_earlier, ends_later: lists.ends_later }
     }
 }
 
@@ -270,7 +270,7 @@ mod tests {
     fn cached_pages_have_the_lists_and_weights_of_decoded_ones() {
         let lists = Lists {
             first_vertex: 70,
-            continued: true,
+            ends_later: true,
             ends: vec![0, 2, 2, 5, 99],
             neighbours: vec![9, 8, 7, 6, 5, 4],
             count: 3,

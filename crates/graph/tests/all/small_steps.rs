@@ -214,7 +214,7 @@ fn the_same_lists_are_visited_whatever_is_cached() {
 fn visits_lists_of(graph: &Graph, model: &Model, direction: Direction, list: &[u32]) {
     let lists = model.lists(direction);
     let visit = |parts: &mut Vec<_>, part: ListPart<'_>| {
-        parts.push((part.vertex, part.offset, part.neighbours.to_vec(), part.continues, part.continued));
+        parts.push((part.vertex, part.offset, part.neighbours.to_vec(), part.begins_earlier, part.ends_later));
     };
     let (parts, stats) = scan(graph, direction, Frontier::List(list), Vec::new, visit).unwrap();
     let mut parts = parts.concat();

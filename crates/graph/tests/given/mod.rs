@@ -210,11 +210,11 @@ fn read_lists(path: &Path, file: ImageFile, id: u64, shape: Shape) -> Vec<Vec<u3
         outcore_format::list::decode(&page, shape, &mut lists).unwrap();
         before.push(edges);
         edges += lists.edges() as u64;
-        let earlier = if lists.continues { all.last().map_or(0, Vec::len) } else { 0 };
+        let earlier = if lists.begins_earlier { all.last().map_or(0, Vec::len) } else { 0 };
         assert_eq!(lists.offset, earlier as u64);
-        keys.push(2 * lists.first_vertex + u64::from(lists.continues));
+        keys.push(2 * lists.first_vertex + u64::from(lists.begins_earlier));
         for i in 0..lists.count {
-            if i == 0 && lists.continues {
+            if i == 0 && lists.begins_earlier {
                 all.last_mut().unwrap().extend(lists.list(i));
             } else {
                 assert_eq!(lists.first_vertex + i as u64, all.len() as u64);
