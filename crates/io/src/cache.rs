@@ -458,6 +458,15 @@ mod tests {
         PageKey { image: 0, file: 0, page }
     }
 
+    /// Calls a function at the end of a scope, also that of a test that fails: no thread waits for it for ever.
+    struct OnDrop<F: FnMut()>(F);
+
+    impl<F: FnMut()> Drop for OnDrop<F> {
+        fn drop(&mut self) {
+            (self.0)();
+        }
+    }
+
     #[test]
     fn as_many_adjacent_pages_fit_as_there_are_frames() {
         let cache = cache(800);
@@ -479,12 +488,12 @@ mod tests {
     fn pages_move_to_a_larger_cache() {
         let runtime = runtime((1 << 20) + crate::budget::SLACK_BYTES);
         let budget = runtime.budget();
-        let small = PageCache::new(budget, 400 << 10).unwrap().unwrap();
+        let small = PageCache::new(budget, 600 << 10).unwrap().unwrap();
         let pages = small.capacity_pages();
         (0..pages).for_each(|page| small.insert(key(page), &[page as u8; PAGE_BYTES]));
-        // There is room for both only while neither has all of its ways.
+        // There is room for both only while neither has all of its ways, and not for all pages before some have moved.
         let large = PageCache::new_in_part(budget, 900 << 10, budget.free_bytes()).unwrap().unwrap();
-        assert!(large.capacity_pages() < 220);
+        assert!(large.capacity_pages() < pages);
         let found = |cache: &Arc<PageCache>| {
             let there = |&page: &u64| cache.get(key(page)).is_some_and(|bytes| bytes[99] == page as u8);
             (0..pages).filter(there).count() as u64
@@ -504,6 +513,9 @@ mod tests {
         assert!(large.capacity_pages() > 210, "{}", large.capacity_pages());
         assert_eq!(found(&large), pages);
         assert!(PageCache::new_in_part(budget, 900 << 10, 0).unwrap().is_none());
+        drop(large);
+        let _all_but_headers = budget.reserve("a test", budget.free_bytes() - (8 << 10)).unwrap();
+        assert!(PageCache::new(budget, 600 << 10).unwrap().is_none(), "there is no memory for a page");
     }
 
     #[test]
@@ -535,6 +547,7 @@ mod tests {
         let large = PageCache::new_in_part(runtime.budget(), 7 << 20, runtime.budget().free_bytes()).unwrap().unwrap();
         let at_work = AtomicBool::new(true);
         std::thread::scope(|scope| {
+            let _ends = OnDrop(|| at_work.store(false, Ordering::Relaxed));
             for cache in [&small, &large] {
                 let at_work = &at_work;
                 scope.spawn(move || {
@@ -549,7 +562,6 @@ mod tests {
             }
             large.begin_to_replace(&small);
             large.replace(&runtime).unwrap();
-            at_work.store(false, Ordering::Relaxed);
         });
         assert!((0..pages).all(|page| large.get(key(page)).is_some()));
     }
@@ -658,6 +670,7 @@ mod tests {
             for worker in 0..3u64 {
                 let (cache, at_work) = (&cache, &at_work);
                 scope.spawn(move || {
+                    let _ends = OnDrop(|| _ = at_work.fetch_sub(1, Ordering::Relaxed));
                     for i in 0..if cfg!(miri) { 200 } else { 20_000u64 } {
                         // Each page twice in a row: a page that was just inserted is found, unless it was replaced.
                         let page = (i / 2 * 7 + worker * 13) % 40;
@@ -666,7 +679,6 @@ mod tests {
                             None => cache.insert(key(page), &[page as u8; PAGE_BYTES]),
                         }
                     }
-                    at_work.fetch_sub(1, Ordering::Relaxed);
                 });
             }
             let mut round = 0;
