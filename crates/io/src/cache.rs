@@ -574,7 +574,7 @@ mod tests {
         let found = || (0..pages).filter(|&page| cache.get(key(page)).is_some()).count() as u64;
         assert_eq!((cache.give_back(0), found()), (0, pages));
         let given = cache.give_back(1) / PAGE_BYTES as u64;
-        assert!(given > 0 && given <= pages / 64, "{given} of {pages} pages");
+        assert_eq!(given, pages / 64, "of {pages} pages");
         assert_eq!((found(), cache.capacity_pages()), (pages - given, pages - given));
         cache.grow(10 * PAGE_BYTES as u64);
         assert_eq!(cache.capacity_pages(), pages - given + 10);
@@ -587,6 +587,7 @@ mod tests {
     fn reserved_frames(cache: &PageCache) -> (usize, usize) {
         let withheld = |set: &Mutex<Set>| lock(set).withheld.iter().filter(|&&withheld| withheld).count();
         let bytes = cache.frames.array().reservation().bytes();
+        assert!(bytes.is_multiple_of(PAGE_BYTES as u64), "{bytes} bytes");
         let known = cache.capacity_pages() as usize + cache.sets.iter().map(withheld).sum::<usize>();
         (bytes as usize / PAGE_BYTES, known)
     }
@@ -626,6 +627,10 @@ mod tests {
             assert!((0..800).all(|page| cache.get(key(page)).is_some_and(|bytes| bytes[5] == page as u8)));
             cache.give_back(bytes);
             assert_eq!(reserved_frames(&cache), (0, 0));
+            // Of memory for fifty frames and a bit, whole pages are taken.
+            let _rest = budget.reserve("a test", budget.free_bytes() - 50 * PAGE_BYTES as u64 - 1000).unwrap();
+            cache.grow(bytes);
+            assert_eq!(reserved_frames(&cache), (50 / of_page * of_page, 50 / of_page * of_page));
         }
     }
 
