@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::files::{MANIFEST, MAX_MANIFEST_BYTES};
 use crate::partial::require_disk;
 use crate::workspace::{Places, Workspace};
-use crate::writer::write_file;
+use crate::writer::write_member;
 use outcore_format::{
     DENSE_FORMAT_NAME, DenseManifest, DenseShape, ElementType, FORMAT_VERSION, ImageFile, Origin, PAGE_BYTES, dense,
 };
@@ -168,7 +168,7 @@ impl DenseWriter {
         }
         file.sync().map_err(|error| IoError::file(file.path(), "sync", error))?;
         drop(file);
-        write_file(&runtime, &workspace.partial().join(MANIFEST), &manifest.to_bytes())?;
+        write_member(&runtime, &workspace.partial().join(MANIFEST), &manifest.to_bytes())?;
         workspace.finish(&runtime)
     }
 }

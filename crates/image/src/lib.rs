@@ -39,4 +39,4 @@ pub use stats::{Stats, StatsBuilder, Step, SweepStats};
 pub use stream::{ColumnStream, PageStream, STREAM_BYTES, TextStream};
 pub use sweep::{Arrived, Besides, PageVisitor, Pass, Selection, Sweep, UnitPages, pages_within, sweep};
 pub use workspace::{Places, Workspace};
-pub use writer::{IndexWriter, KEYS_BYTES, PageWriter, write_file as write_member};
+pub use writer::{IndexWriter, KEYS_BYTES, PageWriter, write_member};

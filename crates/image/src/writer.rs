@@ -137,8 +137,8 @@ impl IndexWriter {
     }
 }
 
-/// Writes a small file and makes it durable.
-pub fn write_file(runtime: &Runtime, path: &Path, bytes: &[u8]) -> Result<()> {
+/// Writes a small file of an image that is being made, and makes it durable.
+pub fn write_member(runtime: &Runtime, path: &Path, bytes: &[u8]) -> Result<()> {
     let mut output = Writer::create(runtime, "a small file", path, 0)?;
     output.put(bytes)?;
     Ok(output.finish()?)
