@@ -57,7 +57,7 @@ pub mod internal {
     pub use crate::multiply::Multiplying;
     pub use crate::spectral::schur::Schur;
     pub use crate::tall::complex::complex_dots;
-    pub use crate::tall::kernels::{MOST_WIDTH, Square, add_product, dots};
+    pub use crate::tall::kernels::{MOST_WIDTH, Square, TILE_ROWS, add_product, dots, multiply};
     pub use crate::tall::vectors::Parts;
     pub use crate::verify::{
         check_complex_pairs, check_eigenpairs, check_exponential, check_factors, check_hermitian_pairs,

@@ -5,9 +5,9 @@
 
 use crate::checkpoint::{Blocks, Get, Put};
 use crate::operator::Operator;
-use crate::tall::kernels::{Square, add_product, dots};
-use crate::tall::{Space, ZERO, added, pick, square_at};
-use faer::Mat;
+use crate::tall::kernels::{MOST_WIDTH, Square, TILE_ROWS, add_product, dots, multiply, strip_columns};
+use crate::tall::{Space, ZERO, added, pick};
+use faer::{Mat, MatRef};
 use outcore_graph::{Graph, PAGE_BYTES};
 use outcore_image::Result;
 use outcore_io::buffer::{raw_bytes, raw_bytes_mut};
@@ -19,6 +19,9 @@ use std::sync::Mutex;
 const PURPOSE: &str = "vectors of a subspace";
 /// Approximate bytes of rows of all blocks that each worker holds while the blocks are multiplied by a small matrix.
 const TURNED_BYTES: usize = 4 << 20;
+
+/// Number of parts of the rows that a worker multiplies by a small matrix: all end at about the same time.
+const PARTS_PER_WORKER: usize = 4;
 
 /// Numbers in memory, or in a temporary file from this offset on.
 pub(crate) enum Stored<T> {
@@ -52,7 +55,7 @@ impl<T: DerefMut<Target = [f64]>> Stored<T> {
 }
 
 impl Stored<Array<f64>> {
-    /// Appends each stripe of `numbers` numbers to one of the lists; `all` numbers are in use.
+    /// Appends each stripe, or other part, of `numbers` numbers to one of the lists; `all` numbers are in use.
     pub fn push_stripes<'b>(&'b mut self, all: usize, numbers: usize, stripes: &mut [Vec<Stored<&'b mut [f64]>>]) {
         match self {
             Stored::Memory(block) => {
@@ -143,7 +146,7 @@ impl<'a> Basis<'a> {
 
     /// Bytes of memory beside the blocks while they are multiplied by a small matrix.
     pub fn turned_bytes(space: &Space<'_>, most_blocks: usize) -> u64 {
-        8 * (space.runtime.threads() * (most_blocks + 1) * turned_rows(space, most_blocks) * space.width) as u64
+        8 * (space.runtime.threads() * turned_numbers(space, most_blocks)) as u64
     }
 
     /// Moves blocks out of memory as [`Basis::leave`] does, until others can be multiplied by a small matrix.
@@ -267,20 +270,29 @@ impl<'a> Basis<'a> {
 
     /// The dot products of all vectors of some blocks with the columns of another block, one small matrix per block.
     pub fn dots(&self, blocks: Range<usize>, other: &[f64]) -> Result<Vec<Square>> {
-        let (space, none) = (&self.space, vec![ZERO; blocks.len()]);
-        let sums = space.stripes(|worker, rows| {
-            let mut sums = none.clone();
-            for piece in space.pieces(rows, space.piece_rows()) {
+        let space = &self.space;
+        // Sums of a block do not depend on others: where stripes are few, workers share the blocks.
+        let groups = space.tasks_per_stripe(blocks.len() * space.width).min(blocks.len().max(1));
+        let group_blocks = blocks.len().div_ceil(groups).max(1);
+        let (stripe_rows, stripes) = space.empty_stripes::<Vec<Square>>();
+        let sums = space.tasks(stripes.len() * groups, |worker, task| {
+            let first = (blocks.start + task % groups * group_blocks).min(blocks.end);
+            let group = first..blocks.end.min(first + group_blocks);
+            let start = task / groups * stripe_rows;
+            let mut sums = vec![ZERO; group.len()];
+            for piece in space.pieces(start..space.rows.min(start + stripe_rows), space.piece_rows()) {
                 let other = &other[space.place(&piece)];
-                for (block, sums) in blocks.clone().zip(&mut sums) {
+                for (block, sums) in group.clone().zip(&mut sums) {
                     self.with_piece(worker, block, &piece, |block| dots(space.width, block, other, sums))?;
                 }
             }
             Ok(sums)
         })?;
-        let add = |sums: Vec<Square>, part: Vec<Square>| sums.iter().zip(&part).map(|(a, b)| added(a, b)).collect();
-        let sums: Vec<Square> = sums.into_iter().fold(none, add);
-        Ok(sums.into_iter().map(|sum| space.finished(sum)).collect())
+        let mut totals = vec![ZERO; blocks.len()];
+        for stripe in sums.chunks(groups) {
+            totals.iter_mut().zip(stripe.iter().flatten()).for_each(|(total, sum)| *total = added(total, sum));
+        }
+        Ok(totals.into_iter().map(|total| space.finished(total)).collect())
     }
 
     /// Subtracts the products of some blocks with small matrices from another block.
@@ -288,7 +300,8 @@ impl<'a> Basis<'a> {
         let space = &self.space;
         let negative = |square: &Square| square.map(|row| row.map(|number| -number));
         let factors: Vec<_> = factors.iter().map(negative).collect();
-        space.stripes_of(other, |worker, rows, other| {
+        let tasks = space.tasks_per_stripe((blocks.len() + 1) * space.width);
+        space.parts_of(other, tasks, |worker, rows, other| {
             let first = rows.start;
             for piece in space.pieces(rows, space.piece_rows()) {
                 let other = &mut other[(piece.start - first) * space.width..(piece.end - first) * space.width];
@@ -297,8 +310,7 @@ impl<'a> Basis<'a> {
                 }
             }
             Ok(())
-        })?;
-        Ok(())
+        })
     }
 
     /// Projects the space of some blocks out of another block; returns the coefficients of each of these blocks.
@@ -312,23 +324,26 @@ impl<'a> Basis<'a> {
     /// blocks.
     pub fn rotate(&mut self, factor: &Mat<f64>) -> Result<()> {
         let (space, width) = (self.space, self.space.width);
-        let count = factor.ncols() / width;
-        let rows = turned_rows(&space, self.most_blocks.max(self.blocks.len()));
-        let numbers = (self.blocks.len() + 1) * rows * width;
+        let (all, count) = (self.blocks.len(), factor.ncols() / width);
+        let most_blocks = self.most_blocks.max(all);
+        let numbers = turned_numbers(&space, most_blocks);
         self.leave(8 * (space.runtime.threads() * numbers) as u64)?;
-        let turned = per_worker(&space, "turned vectors", numbers)?;
-        let parts = |block| (0..count).map(|to| square_at(factor, width, block, to)).collect();
-        let factors: Vec<Vec<Square>> = (0..self.blocks.len()).map(parts).collect();
-        let (stripe_rows, mut stripes) = space.empty_stripes::<Vec<Stored<&mut [f64]>>>();
+        let memory = per_worker(&space, "turned vectors", numbers)?;
+        let rows = turned_rows(&space, most_blocks);
+        // No row depends on another, so that parts need not be stripes.
+        let parts = PARTS_PER_WORKER * space.runtime.threads();
+        let part_rows = space.rows.div_ceil(parts).next_multiple_of(rows.max(1)).max(1);
+        let mut parts: Vec<_> = (0..space.rows.div_ceil(part_rows)).map(|_| Vec::with_capacity(all)).collect();
         for block in &mut self.blocks {
-            block.push_stripes(space.numbers(), stripe_rows * width, &mut stripes);
+            block.push_stripes(space.numbers(), part_rows * width, &mut parts);
         }
-        let stripes: Vec<_> = stripes.into_iter().map(Mutex::new).collect();
-        let turn = Turn { space, spill: self.spill.as_ref(), factors, rows };
-        space.stripes(|worker, rows| {
-            turn.stripe(rows.clone(), &mut lock(&stripes[rows.start / stripe_rows]), &mut lock(&turned[worker]))
+        let parts: Vec<_> = parts.into_iter().map(Mutex::new).collect();
+        let turn = Turn::new(space, self.spill.as_ref(), rows, factor.get(..all * width, ..count * width));
+        space.tasks(parts.len(), |worker, part| {
+            let rows = part * part_rows..space.rows.min((part + 1) * part_rows);
+            turn.part(rows, &mut lock(&parts[part]), &mut lock(&memory[worker]))
         })?;
-        drop(stripes);
+        drop(parts);
         self.truncate(count);
         self.serials = (self.next_serial..).take(count).collect();
         self.next_serial += count as u64;
@@ -397,41 +412,93 @@ pub(crate) fn per_worker(space: &Space<'_>, purpose: &str, numbers: usize) -> Re
     (0..space.runtime.threads()).map(|_| Ok(Mutex::new(Array::zeroed(budget, purpose, numbers)?))).collect()
 }
 
-/// Number of rows of all blocks that a worker holds while they are changed.
+/// Number of rows of all blocks that a worker holds while they are multiplied by a small matrix: whole tiles.
 fn turned_rows(space: &Space<'_>, most_blocks: usize) -> usize {
     let row_bytes = 8 * (most_blocks + 1) * space.width;
-    (TURNED_BYTES / row_bytes).max(64).min(space.rows)
+    let rows = (TURNED_BYTES / row_bytes).max(64).min(space.rows.div_ceil(space.runtime.threads()));
+    rows.next_multiple_of(TILE_ROWS)
+}
+
+/// Numbers that a worker holds then: these rows of all blocks, those of one more, and a tile of the product.
+fn turned_numbers(space: &Space<'_>, most_blocks: usize) -> usize {
+    let columns = most_blocks * space.width;
+    turned_rows(space, most_blocks) * (columns + space.width) + TILE_ROWS * columns.next_multiple_of(MOST_WIDTH)
 }
 
 /// Blocks while they are multiplied by a small matrix.
+///
+/// *Encoding.* Some rows of all blocks are packed in tiles of [`TILE_ROWS`], column by column, and the matrix in strips
+/// of a few columns, row by row, so that a tile of the product is summed in registers. It overwrites the tile that it
+/// is the product of. A sum has the order of the columns, whatever the tiles and strips are.
 struct Turn<'b, 'a> {
     space: Space<'a>,
     spill: Option<&'b Spill>,
-    /// By block, and by block of the product.
-    factors: Vec<Vec<Square>>,
+    /// Number of rows that are packed together.
     rows: usize,
+    /// Number of columns of all blocks, and of their product.
+    columns: [usize; 2],
+    strip_columns: usize,
+    /// The matrix; the last strip has zeros behind the last column.
+    strips: Vec<f64>,
 }
 
-impl Turn<'_, '_> {
-    /// Replaces a stripe of all blocks. `memory` has room for some rows of one block and of all of the product.
-    fn stripe(&self, rows: Range<usize>, blocks: &mut [Stored<&mut [f64]>], memory: &mut [f64]) -> Result<()> {
-        let width = self.space.width;
-        let (input, output) = memory.split_at_mut(self.rows * width);
+impl<'b, 'a> Turn<'b, 'a> {
+    fn new(space: Space<'a>, spill: Option<&'b Spill>, rows: usize, factor: MatRef<'_, f64>) -> Self {
+        let (columns, strip_columns) = ([factor.nrows(), factor.ncols()], strip_columns());
+        let entry = |row, column| if column < columns[1] { factor[(row, column)] } else { 0.0 };
+        let strip = |first| (0..columns[0]).flat_map(move |row| (first..first + strip_columns).map(move |k| (row, k)));
+        let places = (0..columns[1]).step_by(strip_columns).flat_map(strip);
+        let strips = places.map(|(row, column)| entry(row, column)).collect();
+        Turn { space, spill, rows, columns, strip_columns, strips }
+    }
+
+    /// Replaces some rows of all blocks.
+    fn part(&self, rows: Range<usize>, blocks: &mut [Stored<&mut [f64]>], memory: &mut [f64]) -> Result<()> {
+        let (width, [columns, of_product]) = (self.space.width, self.columns);
+        let (tile_numbers, block_numbers) = (TILE_ROWS * columns, TILE_ROWS * width);
+        let (tiles, memory) = memory.split_at_mut(self.rows * columns);
+        let (staging, product) = memory.split_at_mut(self.rows * width);
         for piece in self.space.pieces(rows.clone(), self.rows) {
+            self.space.runtime.cancel().check()?;
             let (numbers, start) = (piece.len() * width, (piece.start - rows.start) * width);
-            let place = start..start + numbers;
-            output.fill(0.0);
-            for (block, factors) in blocks.iter().zip(&self.factors) {
-                let block = block.read(self.spill, place.clone(), input)?;
-                for (factor, sum) in factors.iter().zip(output.chunks_mut(self.rows * width)) {
-                    add_product(width, block, factor, &mut sum[..numbers]);
+            let tiles = &mut tiles[..piece.len().div_ceil(TILE_ROWS) * tile_numbers];
+            for (block, stored) in blocks.iter().enumerate() {
+                let numbers = stored.read(self.spill, start..start + numbers, staging)?;
+                for (rows, tile) in numbers.chunks(block_numbers).zip(tiles.chunks_exact_mut(tile_numbers)) {
+                    pack(width, rows, &mut tile[block * block_numbers..][..block_numbers]);
                 }
             }
-            let count = self.factors.first().map_or(0, Vec::len);
-            for (block, sum) in blocks.iter_mut().zip(output.chunks(self.rows * width)).take(count) {
-                block.write(self.spill, place.clone(), &sum[..numbers])?;
+            for tile in tiles.chunks_exact_mut(tile_numbers) {
+                let products = product.chunks_exact_mut(TILE_ROWS * self.strip_columns);
+                for (strip, product) in self.strips.chunks_exact(columns * self.strip_columns).zip(products) {
+                    multiply(self.strip_columns, tile, strip, product);
+                }
+                tile[..TILE_ROWS * of_product].copy_from_slice(&product[..TILE_ROWS * of_product]);
+            }
+            for (block, stored) in blocks.iter_mut().enumerate().take(of_product / width) {
+                let staging = &mut staging[..numbers];
+                for (rows, tile) in staging.chunks_mut(block_numbers).zip(tiles.chunks_exact(tile_numbers)) {
+                    unpack(width, &tile[block * block_numbers..][..block_numbers], rows);
+                }
+                stored.write(self.spill, start..start + numbers, staging)?;
             }
         }
         Ok(())
+    }
+}
+
+/// Copies the rows of a block, a tile at most, to columns.
+fn pack(width: usize, rows: &[f64], columns: &mut [f64]) {
+    for (row, numbers) in rows.chunks_exact(width).enumerate() {
+        let places = columns[row..].iter_mut().step_by(TILE_ROWS);
+        places.zip(numbers).for_each(|(place, &number)| *place = number);
+    }
+}
+
+/// Copies columns back to rows.
+fn unpack(width: usize, columns: &[f64], rows: &mut [f64]) {
+    for (row, numbers) in rows.chunks_exact_mut(width).enumerate() {
+        let places = columns[row..].iter().step_by(TILE_ROWS);
+        numbers.iter_mut().zip(places).for_each(|(number, &place)| *number = place);
     }
 }

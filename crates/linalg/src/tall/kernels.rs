@@ -7,6 +7,9 @@
 /// The most columns of a block.
 pub const MOST_WIDTH: usize = 8;
 
+/// Rows of a tile, which is multiplied by a strip of a small matrix in registers.
+pub const TILE_ROWS: usize = 8;
+
 /// Rows whose dot products are added up before they are added to those of others.
 const SUMMED_ROWS: usize = 256;
 
@@ -62,6 +65,21 @@ by_width! {
 by_width! {
     /// Adds a product: `sum += factor * square`.
     add_product, add_product_wide, (factor: &[f64], square: &Square, sum: &mut [f64])
+}
+
+by_width! {
+    /// Multiplies a tile, column by column, by a strip of `width` columns, row by row. Each number of `product`, column
+    /// by column, is a sum in the order of the tile's columns.
+    multiply, multiply_wide, (tile: &[f64], strip: &[f64], product: &mut [f64])
+}
+
+/// Columns of a strip for [`multiply`]: as many as leave a tile of sums in the registers of the processor.
+pub fn strip_columns() -> usize {
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("avx512f") {
+        return 8;
+    }
+    4
 }
 
 by_width! {
@@ -126,6 +144,19 @@ fn add_product_wide<const B: usize>(factor: &[f64], square: &Square, sum: &mut [
             }
         }
     }
+}
+
+#[inline(always)]
+fn multiply_wide<const B: usize>(tile: &[f64], strip: &[f64], product: &mut [f64]) {
+    let mut sums = [[0.0; TILE_ROWS]; B];
+    for (column, factors) in tile.as_chunks::<TILE_ROWS>().0.iter().zip(strip.as_chunks::<B>().0) {
+        for k in 0..B {
+            for row in 0..TILE_ROWS {
+                sums[k][row] += column[row] * factors[k];
+            }
+        }
+    }
+    product.copy_from_slice(sums.as_flattened());
 }
 
 #[inline(always)]

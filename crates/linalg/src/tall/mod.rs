@@ -27,6 +27,8 @@ pub(crate) const FEW_NUMBERS: usize = 1 << 11;
 pub(crate) const SWEPT_NUMBERS: usize = 1 << 16;
 /// About the most stripes that rows are split into: each keeps sums of its own.
 const MOST_STRIPES: usize = 256;
+/// Numbers that are worth a worker of their own.
+const LEAST_TASK_NUMBERS: usize = 1 << 16;
 
 /// Shape of blocks: `rows` rows and `width` columns.
 #[derive(Clone, Copy)]
@@ -95,24 +97,37 @@ impl<'a> Space<'a> {
 
     /// Calls `work` with a worker's number and the rows of every stripe; returns what it returns in their order.
     pub fn stripes<T: Send>(&self, work: impl Fn(usize, Range<usize>) -> Result<T> + Sync) -> Result<Vec<T>> {
-        let step = self.stripe_rows();
-        let count = self.rows.div_ceil(step.max(1));
+        let step = self.stripe_rows().max(1);
+        self.tasks(self.rows.div_ceil(step), |worker, stripe| {
+            work(worker, stripe * step..self.rows.min((stripe + 1) * step))
+        })
+    }
+
+    /// Calls `work` with a worker's number and the number of every task; returns what it returns in their order.
+    pub fn tasks<T: Send>(&self, count: usize, work: impl Fn(usize, usize) -> Result<T> + Sync) -> Result<Vec<T>> {
         let next = AtomicUsize::new(0);
         let results = self.runtime.run_on(count, |worker| {
             let mut results = Vec::new();
             loop {
-                let stripe = next.fetch_add(1, Ordering::Relaxed);
-                if stripe >= count {
+                let task = next.fetch_add(1, Ordering::Relaxed);
+                if task >= count {
                     return Ok::<_, Error>(results);
                 }
                 self.runtime.cancel().check()?;
-                let start = stripe * step;
-                results.push((stripe, work(worker, start..self.rows.min(start + step))?));
+                results.push((task, work(worker, task)?));
             }
         })?;
         let mut results: Vec<_> = results.into_iter().flatten().collect();
-        results.sort_unstable_by_key(|&(stripe, _)| stripe);
+        results.sort_unstable_by_key(|&(task, _)| task);
         Ok(results.into_iter().map(|(_, value)| value).collect())
+    }
+
+    /// Number of tasks that the work on a stripe is worth which reads this number of numbers per row: more than one
+    /// where there are fewer stripes than workers.
+    pub fn tasks_per_stripe(&self, numbers_per_row: usize) -> usize {
+        let stripes = self.rows.div_ceil(self.stripe_rows().max(1)).max(1);
+        let worth = self.rows.div_ceil(stripes) * numbers_per_row / LEAST_TASK_NUMBERS;
+        self.runtime.threads().div_ceil(stripes).min(worth).max(1)
     }
 
     /// Calls `work` as [`Space::stripes`] does, with the numbers of each stripe of a block, which it may change.
@@ -124,6 +139,22 @@ impl<'a> Space<'a> {
         let step = self.stripe_rows();
         let parts: Vec<_> = block.chunks_mut((step * self.width).max(1)).map(Mutex::new).collect();
         self.stripes(|worker, rows| work(worker, rows.clone(), &mut lock(&parts[rows.start / step])))
+    }
+
+    /// Changes a block whose rows do not depend on each other: calls `work` with a worker's number, and the rows and
+    /// the numbers of every part. `tasks` parts make a stripe.
+    pub fn parts_of(
+        &self,
+        block: &mut [f64],
+        tasks: usize,
+        work: impl Fn(usize, Range<usize>, &mut [f64]) -> Result<()> + Sync,
+    ) -> Result<()> {
+        let step = self.stripe_rows().min(self.rows).div_ceil(tasks).max(1);
+        let parts: Vec<_> = block.chunks_mut(step * self.width).map(Mutex::new).collect();
+        self.tasks(parts.len(), |worker, part| {
+            work(worker, part * step..self.rows.min((part + 1) * step), &mut lock(&parts[part]))
+        })?;
+        Ok(())
     }
 
     /// Changes a block: calls `work` with the rows and the numbers of every stripe.

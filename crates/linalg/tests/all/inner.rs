@@ -5,8 +5,8 @@ use faer::Mat;
 use outcore_ingest::Choice;
 use outcore_io::CancelFlag;
 use outcore_linalg::internal::{
-    Multiplying, Schur, check_complex_pairs, check_eigenpairs, check_exponential, check_factors, check_laplacian,
-    check_orthonormal, check_singular, check_solution,
+    MOST_WIDTH, Multiplying, Schur, TILE_ROWS, add_product, check_complex_pairs, check_eigenpairs, check_exponential,
+    check_factors, check_laplacian, check_orthonormal, check_singular, check_solution, multiply,
 };
 use outcore_linalg::{
     EigsOptions, EigshOptions, Laplacian, NmfOptions, SolveOptions, SpectralEmbedding, SpectralEmbeddingOptions,
@@ -213,6 +213,44 @@ fn a_form_is_that_of_the_matrix_in_any_order() {
                     false => (matrix * re - (value.re * re - value.im * im)).norm_max(),
                 };
                 assert!(error <= 1e-12 * norm, "matrix {number} of {size}, {value}: {error}");
+            }
+        }
+    }
+}
+
+/// Blocks times a small matrix, a tile of rows and a strip of columns at a time, and block by block.
+#[test]
+fn products_by_tiles_have_the_bits_of_products_by_blocks() {
+    let mut state = 7;
+    let mut numbers = |count: usize| -> Vec<f64> {
+        (0..count).map(|_| random(&mut state) * 10f64.powf(20.0 * random(&mut state))).collect()
+    };
+    for (width, blocks) in [1, 2, 4, 8].into_iter().flat_map(|width| [1, 3, 20].map(|blocks| (width, blocks))) {
+        let (columns, strip_columns) = (width * blocks, [4, 8]);
+        let rows = numbers(TILE_ROWS * columns);
+        let tile: Vec<f64> = (0..columns)
+            .flat_map(|column| (0..TILE_ROWS).map(move |row| (row, column)))
+            .map(|(row, column)| rows[column / width * TILE_ROWS * width + row * width + column % width])
+            .collect();
+        for strip_columns in strip_columns {
+            let strip = numbers(columns * strip_columns);
+            let mut product = vec![f64::NAN; TILE_ROWS * strip_columns];
+            multiply(strip_columns, &tile, &strip, &mut product);
+            for first in
+                (0..strip_columns).step_by(width.min(strip_columns)).filter(|first| first + width <= strip_columns)
+            {
+                let mut sum = vec![0.0; TILE_ROWS * width];
+                for (block, rows) in rows.chunks_exact(TILE_ROWS * width).enumerate() {
+                    let mut square = [[0.0; MOST_WIDTH]; MOST_WIDTH];
+                    for (i, k) in (0..width).flat_map(|i| (0..width).map(move |k| (i, k))) {
+                        square[i][k] = strip[(block * width + i) * strip_columns + first + k];
+                    }
+                    add_product(width, rows, &square, &mut sum);
+                }
+                for (row, k) in (0..TILE_ROWS).flat_map(|row| (0..width).map(move |k| (row, k))) {
+                    let (one, other) = (product[(first + k) * TILE_ROWS + row], sum[row * width + k]);
+                    assert_eq!(one.to_bits(), other.to_bits(), "{width} {blocks} {strip_columns}: {one} {other}");
+                }
             }
         }
     }
