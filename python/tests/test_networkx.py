@@ -3,6 +3,7 @@
 import copy
 import gc
 import inspect
+import itertools
 import logging
 import math
 import os
@@ -511,3 +512,35 @@ def test_searches_against_directions_are_made_of_graphs_in_memory():
             assert nx.ancestors(g, node) == nx.ancestors(plain, node)
             found = nx.shortest_path_length(g, target=node, weight="weight")
             assert found == nx.shortest_path_length(plain, target=node, weight="weight")
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_ego_nets_of_images(make, directed):
+    plain = nx.relabel_nodes(nx.gnm_random_graph(60, 110, seed=4, directed=directed), lambda node: f"v{node}")
+    for place, edge in enumerate(plain.edges):
+        # Edges both ways weigh as much.
+        plain.edges[edge]["weight"] = 0.5 + (sum(map(ord, "".join(edge))) % 5 if directed else place % 5)
+    cases = list(itertools.product((0, 1, 2.5, math.inf), (False, True), (None, "weight", "nothing")))
+    for g in (make(plain), oc.load_graph(plain)):
+        for place, (radius, undirected, distance) in enumerate(cases):
+            options = {"undirected": undirected, "distance": distance, "center": place % 4 > 0}
+            found, expected = (nx.ego_graph(one, "v7", radius, **options) for one in (g, plain))
+            assert sorted(found) == sorted(expected), (radius, options)
+            edges = sorted(found.edges(weights=True))
+            assert len(edges) == expected.number_of_edges(), (radius, options)
+            assert all(plain.edges[source, target]["weight"] == weight for source, target, weight in edges)
+        with pytest.raises(nx.NodeNotFound, match="Source nobody is not in G"):
+            nx.ego_graph(g, "nobody", undirected=True)
+    # Of a graph of NetworkX it is NetworkX's own.
+    found, expected = (nx.ego_graph(plain, "v7", undirected=True, **more) for more in ({"backend": "outcore"}, {}))
+    assert nx.utils.graphs_equal(found, expected)
+
+
+def test_the_lighter_of_two_opposite_edges_counts_in_an_ego_net():
+    g = oc.load_graph([("a", "b", 5.0), ("b", "a", 2.0), ("c", "b", 1.0), ("c", "d", -1.0)])
+    near = {"undirected": True, "distance": "weight"}
+    assert [sorted(nx.ego_graph(g, "a", radius, **near)) for radius in (1, 2, 2.5)] == [["a"], ["a", "b"], ["a", "b"]]
+    # With the lists of c a weight below 0 is read.
+    with pytest.raises(NotImplementedError):
+        nx.ego_graph(g, "a", 3, **near)
+    assert sorted(nx.ego_graph(g, "a", 1, undirected=True, center=False)) == ["b"]

@@ -143,6 +143,11 @@ def get_edge_data(graph: Graph, source: Any, target: Any, default: Any) -> Any:
 
 def ego_graph(graph: Graph, vertex: Any, radius: int, undirected: bool, image: Any, options: dict[str, Any]) -> Graph:
     """See `Graph.ego_graph`."""
+    return graph.subgraph(within(graph, vertex, radius, undirected), image, **options)
+
+
+def within(graph: Graph, vertex: Any, radius: int, undirected: bool) -> list[Any]:
+    """The vertices within so many hops of one, near ones first."""
     looks = [graph.successors, graph.predecessors] if undirected and graph.is_directed() else [graph.successors]
     neighbours(graph, vertex)
     near = dict.fromkeys([vertex])
@@ -153,4 +158,4 @@ def ego_graph(graph: Graph, vertex: Any, radius: int, undirected: bool, image: A
         ends = dict.fromkeys(end for vertex in frontier for look in looks for end in look(vertex))
         frontier = [end for end in ends if end not in near]
         near.update(dict.fromkeys(frontier))
-    return graph.subgraph(near, image, **options)
+    return list(near)

@@ -2,11 +2,15 @@
 
 import math
 from collections.abc import Iterable, Iterator
-from typing import Any
+from heapq import heappop, heappush
+from itertools import count
+from typing import Any, Literal
 
 import networkx as nx  # type: ignore[import-untyped]
 import numpy as np
 
+from outcore._graphs.adjacency import within
+from outcore._outcore import Graph
 from outcore.networkx._components import is_one
 from outcore.networkx._graph import Converted, adapt
 from outcore.networkx._registry import VERSION, Call, implements, named, without
@@ -525,19 +529,38 @@ def bfs_layers(G: Any, sources: Any) -> Iterator[list[Any]]:
     yield from layers.values()
 
 
-def _one_way(given: Call) -> str | None:
-    """Searches along the direction of edges."""
-    is_both = given["undirected"] and given["G"].is_directed()
-    return "undirected=True of a graph whose edges have a direction is not supported" if is_both else None
+def _near(graph: Graph, source: Any, radius: float, undirected: bool) -> list[Any]:
+    """The vertices that a path no longer than the radius leads to, by weights: Dijkstra, A note on two problems in
+    connexion with graphs. 1959. With `undirected` edges lead both ways."""
+    ways: tuple[Literal["out", "in"], ...] = ("out", "in") if undirected and graph.is_directed() else ("out",)
+    near, places = set[Any](), count()
+    fringe: list[tuple[float, int, Any]] = [(0, next(places), source)]
+    while fringe:
+        distance, _, vertex = heappop(fringe)
+        if vertex in near:
+            continue
+        near.add(vertex)
+        for way in ways:
+            for end, weight in graph.neighbors(vertex, direction=way, weights=True):
+                if weight < 0:
+                    raise NotImplementedError("negative weights are not supported")
+                if end not in near and distance + weight <= radius:
+                    heappush(fringe, (distance + weight, next(places), end))
+    return list(near)
 
 
-@implements(_one_way, named("distance"), local=True)
+@implements(named("distance"), local=True)
 def ego_graph(
     G: Any, n: Any, radius: Any = 1, center: bool = True, undirected: bool = False, distance: Any = None
 ) -> Any:
+    # NetworkX answers for its own graphs: this one is an image.
     G = adapt(G)
-    is_near = np.zeros(len(G), dtype=bool)
-    last = _level(radius) if G.weight(distance) is None else radius
-    is_near[ordered_search(G, n, distance, SOURCE, last).places] = True
-    is_near[G.places[n]] = center
-    return G.part(is_near)
+    source, weight = G.id(n, SOURCE), G.weight(distance)
+    if weight is None:
+        # Of a weight that no edge has, which counts 1, paths are searched by lengths.
+        hops = _level(radius) if distance is None else radius
+        near = within(G.graph, source, len(G) if hops is None else int(min(hops, len(G))), undirected)
+    else:
+        near = _near(G.image(weight), source, math.inf if radius is None else radius, undirected)
+    found = G.graph.subgraph(near)
+    return found if center else found.without([n])

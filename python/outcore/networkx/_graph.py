@@ -115,7 +115,7 @@ class Converted:
     def run(self, name: str, *args: Any, **options: Any) -> AlgorithmResult:
         """The result of an algorithm."""
         function: Callable[..., AlgorithmResult] = getattr(_algorithms, name)
-        return function(self._image(options.get("weight")), *args, **options)
+        return function(self.image(options.get("weight")), *args, **options)
 
     def weight(self, attribute: Any) -> Any:
         """The weights that an attribute of edges stands for: none, so that every edge counts 1, where it is missing."""
@@ -127,7 +127,7 @@ class Converted:
                 self._images[name] = self.graph._weighing(name)
             else:
                 known = self._forward.weight(attribute)
-                self._images[name] = None if known is None else self._forward._image(known).reverse()
+                self._images[name] = None if known is None else self._forward.image(known).reverse()
         return None if self._images[name] is None else name
 
     def number_type(self, attribute: Any) -> Any:
@@ -135,9 +135,9 @@ class Converted:
         name = self.weight(attribute)
         if name is None:
             return int
-        return float if self._image(name).info()["weight_type"].startswith("f") else int
+        return float if self.image(name).info()["weight_type"].startswith("f") else int
 
-    def _image(self, weights: str | None) -> Graph:
+    def image(self, weights: str | None) -> Graph:
         """The image with these weights; without them any will do."""
         found = None if weights is None else self._images[weights]
         return self.graph if found is None else found
@@ -152,7 +152,7 @@ class Converted:
     def _matrix(self, attribute: Any) -> SparseMatrix:
         name = self.weight(attribute)
         if name not in self._matrices:
-            self._matrices[name] = SparseMatrix(self._image(name), values=name is not None)
+            self._matrices[name] = SparseMatrix(self.image(name), values=name is not None)
         return self._matrices[name]
 
     def times(self, values: np.ndarray, attribute: Any = None, **options: Any) -> np.ndarray:
@@ -202,7 +202,7 @@ class Converted:
     def edge_pieces(self, attribute: Any) -> Iterator[tuple[np.ndarray, np.ndarray, list[Any]]]:
         """The places of both ends of each edge, and its weight as a number of Python's, some edges at a time."""
         name = self.weight(attribute)
-        rows = iter(self._image(name).edges(weights=name is not None))
+        rows = iter(self.image(name).edges(weights=name is not None))
         while batch := list(islice(rows, PIECE_ROWS)):
             source, target, *weights = zip(*batch)
             ends = (np.array([self.places[node] for node in column]) for column in (source, target))
@@ -361,13 +361,13 @@ class Conversion(Converted):
         return int if weights is None else weights.type
 
     def run(self, name: str, *args: Any, **options: Any) -> AlgorithmResult:
-        image = self._image(options.get("weight"))
+        image = self.image(options.get("weight"))
         if options.get("weight") is not None:
             options["weight"] = str(options["weight"])
         function: Callable[..., AlgorithmResult] = getattr(_algorithms, name)
         return function(image, *args, **options)
 
-    def _image(self, weights: Any) -> Graph:
+    def image(self, weights: Any) -> Graph:
         if weights is None:
             return self.graph
         if weights not in self._images:
