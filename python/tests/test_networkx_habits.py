@@ -506,8 +506,16 @@ def test_errors_have_the_texts_of_networkx(name, args, options, always):
         with pytest.raises(Exception) as caught:
             answer = function(graph, *args, **options, **more)
             list(answer)
-        found.append((type(caught.value), str(caught.value)))
+        # A traceback has no error of Outcore's before that of NetworkX.
+        found.append([(type(error), str(error)) for error in chain_of(caught.value)])
     assert found[0] == found[1]
+
+
+def chain_of(error):
+    """An error and those that it was raised from, or while they were handled."""
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__
 
 
 def test_images_refuse_a_single_node_where_networkx_wants_several():

@@ -117,10 +117,12 @@ def call(name: str, *args: Any, **kwargs: Any) -> Any:
     except _ERRORS as error:
         if not is_repeatable or isinstance(error, nx.PowerIterationFailedConvergence):
             raise
-        return by_networkx()
-    if not hasattr(found, "__next__"):
-        return found
-    return _lasting(found, original, by_networkx, is_by_priority and is_repeatable)
+    else:
+        if not hasattr(found, "__next__"):
+            return found
+        return _lasting(found, original, by_networkx, is_by_priority and is_repeatable)
+    # Behind the handler, so that the error of NetworkX is the only one in a traceback.
+    return by_networkx()
 
 
 def _lasting(
