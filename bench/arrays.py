@@ -217,7 +217,7 @@ class Bench:
     def show(self, entrants, yardsticks, rounds):
         print(f"    {'':24}{'seconds':>28}{'times':>28}{'MiB read':>10}{'written':>9}{'peak MiB':>9}{'differs':>9}")
         lead = next(iter(entrants))
-        for name, job in entrants.items():
+        for name in entrants:
             own = [found[name] for found in rounds if name in found]
             if not own:
                 continue

@@ -247,7 +247,6 @@ def fitted(job, x, ml, iterations):
 
 def sklearn(job):
     import warnings
-
     from types import SimpleNamespace
 
     from sklearn.cluster import KMeans

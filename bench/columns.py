@@ -20,6 +20,7 @@ import tempfile
 import time
 
 import numpy as np
+
 import outcore as oc
 
 

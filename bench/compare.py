@@ -24,6 +24,7 @@ import statistics
 import subprocess
 import tempfile
 import time
+from functools import partial
 
 import numpy as np
 
@@ -68,7 +69,8 @@ def networkit_peer(edges, count):
     graph.removeMultiEdges()
 
     def pagerank(iterations):
-        algorithm = nk.centrality.PageRank(graph, damp=0.85, tol=0.0, distributeSinks=nk.centrality.SinkHandling.DistributeSinks)
+        sinks = nk.centrality.SinkHandling.DistributeSinks
+        algorithm = nk.centrality.PageRank(graph, damp=0.85, tol=0.0, distributeSinks=sinks)
         algorithm.maxIterations = iterations
         algorithm.run()
         return np.array(algorithm.scores())
@@ -152,7 +154,8 @@ class Gap:
         """Takes a weighted text edge list as the graph of shortest paths."""
         self.files["weighted"] = edges.with_suffix(".wsg")
         converter = pathlib.Path(self.programs) / "converter"
-        subprocess.run([converter, "-w", "-s", "-f", edges, "-b", self.files["weighted"]], check=True, stdout=subprocess.DEVNULL)
+        command = [converter, "-w", "-s", "-f", edges, "-b", self.files["weighted"]]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
 
     def sssp(self, source, *options):
         seconds, text = self.run("sssp", "weighted", "-r", source, "-d", SSSP_DELTA, "-a", *options)
@@ -185,7 +188,8 @@ def igraph_peer(edges, count):
 def scipy_peer(edges, count):
     import scipy.sparse
     import scipy.sparse.csgraph
-    matrix = scipy.sparse.coo_matrix((np.ones(len(edges), dtype=np.int8), (edges[:, 0], edges[:, 1])), shape=(count, count))
+    entries = np.ones(len(edges), dtype=np.int8), (edges[:, 0], edges[:, 1])
+    matrix = scipy.sparse.coo_matrix(entries, shape=(count, count))
     matrix = matrix.tocsr()
     matrix.data[:] = 1
     degrees = np.diff(matrix.indptr)
@@ -268,12 +272,13 @@ def main():
             outcore(options.outcore, "import", tuples, image, direction, "--memory", "1GiB", "--threads", 2, "--quiet")
             seconds = time.perf_counter() - start
             info = json.loads(subprocess.check_output([options.outcore, "info", "--json", image]))
-            print(f"import {direction[2:]}: {seconds:.1f} s, {len(edges) / seconds / 1e6:.1f} million edges per second, "
-                  f"{info['bytes_per_edge']:.3f} bytes per stored edge")
+            speed = f"{len(edges) / seconds / 1e6:.1f} million edges per second"
+            size = f"{info['bytes_per_edge']:.3f} bytes per stored edge"
+            print(f"import {direction[2:]}: {seconds:.1f} s, {speed}, {size}")
         sources = sample_sources(edges, 4)
         peers = {}
         for peer in filter(None, options.peers.split(",")):
-            seconds, kernels = timed(lambda: PEERS[peer](edges, count))
+            seconds, kernels = timed(partial(PEERS[peer], edges, count))
             print(f"{peer}: graph in memory after {seconds:.1f} s")
             peers[peer] = kernels
         gap = Gap(options.gap, folder, edges, count) if options.gap else None
@@ -297,7 +302,8 @@ def compare_gap(options, table, gap, folder, directed, both, sources):
         table.add("pagerank by GAP's rule", "outcore", stats["seconds"] / ITERATIONS)
         table.add("pagerank by GAP's rule", "gap", gap.pagerank(ITERATIONS) / ITERATIONS)
         for source in sources:
-            table.add("bfs, every source", "outcore", run("bfs", both, options.memory, folder, "--source", source)["seconds"])
+            stats = run("bfs", both, options.memory, folder, "--source", source)
+            table.add("bfs, every source", "outcore", stats["seconds"])
             table.add("bfs, every source", "gap", gap.bfs(source))
         table.add("components beside GAP", "outcore", run("components", both, options.memory, folder)["seconds"])
         table.add("components beside GAP", "gap", gap.components())
@@ -313,7 +319,8 @@ def compare_gap(options, table, gap, folder, directed, both, sources):
 
 def compare_sssp(options, table, gap, folder):
     image, text = folder / "weighted.oc", folder / "weighted.wel"
-    outcore(options.outcore, "generate", "kronecker", image, "--scale", options.scale, "--undirected", "--weights", "uniform")
+    kind = "--scale", options.scale, "--undirected", "--weights", "uniform"
+    outcore(options.outcore, "generate", "kronecker", image, *kind)
     outcore(options.outcore, "export", image, text)
     gap.weigh(text)
     with open(text) as lines:

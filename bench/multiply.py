@@ -1,11 +1,10 @@
-"""Products of a sparse matrix with dense ones: Outcore from the disk beside SciPy and MKL in memory, in turn, and prints
-ratios.
+"""Compares products of a sparse matrix with dense ones, Outcore from the disk with SciPy and MKL in memory, in turn.
 
 usage: multiply.py [--outcore PROGRAM] [--scale 22] [--columns 1,8] [--memory SIZE] [--rounds 5] [--values]
 
 The matrix is that of a directed Kronecker graph, with ones or with whole weights from 1 to 255. Two threads. Outcore's
-time is that of `A @ X` with a cold page cache, the order of rows and the product included; SciPy's and MKL's are those of
-the product of a matrix in CSR format in memory (MKL through the package sparse_dot_mkl, which finds its libraries by
+time is that of `A @ X` with a cold page cache, the order of rows and the product included; SciPy's and MKL's are those
+of the product of a matrix in CSR format in memory (MKL through the package sparse_dot_mkl, which finds its libraries by
 LD_LIBRARY_PATH; both are given float64 values, which they need). "again" is the same product with pages in the cache,
 "into" one into an array that exists, as in the iterations of a solver: no memory is fresh. Products are compared.
 Printed are medians, the least and the greatest, and ratios to the first; of MKL's "into" the ratio to Outcore's.
@@ -22,10 +21,11 @@ import time
 os.environ["MKL_NUM_THREADS"] = os.environ["OMP_NUM_THREADS"] = "2"
 
 import numpy as np
-import outcore as oc
 import pyarrow.parquet
 import scipy.sparse
 import sparse_dot_mkl
+
+import outcore as oc
 
 
 def loaded(file, vertices):
@@ -61,7 +61,8 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         image, file = pathlib.Path(name, "k.oc"), pathlib.Path(name, "k.parquet")
         weights = ["--weights", "uniform"] if options.values else []
-        subprocess.run([options.outcore, "generate", "kronecker", image, "--scale", str(options.scale), "-q", *weights], check=True)
+        kind = ["--scale", str(options.scale), "-q", *weights]
+        subprocess.run([options.outcore, "generate", "kronecker", image, *kind], check=True)
         subprocess.run([options.outcore, "export", image, file, "-q"], check=True)
         vertices = len(oc.Graph(image))
         matrix = loaded(file, vertices)
@@ -91,7 +92,8 @@ def main():
                 seconds, _ = timed(lambda: sparse_dot_mkl.dot_product_mkl(matrix, factor, out=out, out_scalar=0.0))
                 assert np.allclose(product, out, rtol=1e-10)
                 times.setdefault("mkl into", []).append(seconds)
-            print(f"{columns} columns: {read['passes']:.2f} passes, {read['bytes_read']} bytes, {read['seconds_io_wait']:.2f} s waited")
+            waited = f"{read['seconds_io_wait']:.2f} s waited"
+            print(f"{columns} columns: {read['passes']:.2f} passes, {read['bytes_read']} bytes, {waited}")
             for who, seconds in times.items():
                 median = statistics.median(seconds)
                 ratio = median / statistics.median(times["into" if who == "mkl into" else "outcore"])

@@ -15,8 +15,8 @@ import time
 
 os.environ |= {"NETWORKX_TEST_BACKEND": "outcore", "NETWORKX_FALLBACK_TO_NX": "True"}
 
-import networkx as nx  # noqa: E402
-import pytest  # noqa: E402
+import networkx as nx
+import pytest
 
 FOCUSED = [
     "networkx.algorithms.link_analysis", "networkx.algorithms.centrality", "networkx.algorithms.components",

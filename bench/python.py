@@ -18,10 +18,11 @@ import time
 
 import networkx as nx
 import numpy as np
-import outcore as oc
 import pandas as pd
 import polars as pl
 import scipy.sparse
+
+import outcore as oc
 
 
 def times(run, rounds):
@@ -58,7 +59,7 @@ def imports(folder, options):
     base, edges = None, None
     for name, given, more in inputs:
         limits = {"memory": options.memory, "threads": 2, "replace": True, "directed": True}
-        run = lambda: oc.import_graph(given, image, **limits, **more)  # noqa: E731
+        run = lambda: oc.import_graph(given, image, **limits, **more)
         report = run()
         assert edges in (None, report["edges"]), "not the same graph"
         edges = report["edges"]

@@ -4,21 +4,22 @@ memory, in turn; prints seconds, ratios and memory.
 usage: spectral.py [--outcore PROGRAM] [--scale 22] [--what eigsh,svds,nmf,randomized,pagerank] [--k 8]
 [--memory 256MiB] [--rounds 1] [--peers scipy,primme,slepc,sklearn,graph,vectors1,...] [--peers-only] [--python PROGRAM]
 
-The matrix is that of a Kronecker graph, undirected for eigsh and directed for the rest, with ones. Each run is a process
-of its own, with two threads. Outcore's time is that of the call with a cold page cache; a peer's is that of its solver,
-with a matrix in CSR format and float64 values in memory. Tolerances are the same, 1e-10, and values are compared.
+The matrix is that of a Kronecker graph, undirected for eigsh and directed for the rest, with ones. Each run is a
+process of its own, with two threads. Outcore's time is that of the call with a cold page cache; a peer's is that of its
+solver, with a matrix in CSR format and float64 values in memory. Tolerances are the same, 1e-10, and values are
+compared.
 
-- scipy: ARPACK; for randomized and nmf, a few lines of NumPy. SciPy multiplies with one thread, so each of two gets rows
-  of half the entries; primme gets the same products. The peer scipy1 leaves it at one.
+- scipy: ARPACK; for randomized and nmf, a few lines of NumPy. SciPy multiplies with one thread, so each of two gets
+  rows of half the entries; primme gets the same products. The peer scipy1 leaves it at one.
 - primme: its own choice of methods.
 - slepc: Krylov-Schur, and Lanczos bidiagonalisation, in two processes by `mpiexec`. From Debian's python3-slepc4py, so
   with the system's python3, or that of --python; PETSC_DIR and SLEPC_DIR are where these have their files.
 - sklearn: randomized and nmf. Of the latter's four products per call two are for errors, which it always computes.
 
 Products are counted by columns. The residual is the greatest |A v - w v| by the greatest |w|; of singular values, that
-of both sides; of nmf, the norm of A - W H by that of A. "ratio" is to the seconds of the first line, Outcore's unless it
-failed; "differs" is by how much, relatively, values differ from those found first. Memory is a process's peak (of two,
-the sum), a peer's from when the matrix is loaded.
+of both sides; of nmf, the norm of A - W H by that of A. "ratio" is to the seconds of the first line, Outcore's unless
+it failed; "differs" is by how much, relatively, values differ from those found first. Memory is a process's peak (of
+two, the sum), a peer's from when the matrix is loaded.
 """
 
 import argparse
@@ -179,7 +180,8 @@ def run_outcore(what, job, folder):
         drop_page_cache()
         seconds, result = timed(lambda: solve(own))
         stats = result.stats or {}
-        said = {"seconds": seconds, "peak": peak(), "entries": own.nnz, "products": stats.get("products"), "stats": stats}
+        said = {"seconds": seconds, "peak": peak(), "entries": own.nnz}
+        said |= {"products": stats.get("products"), "stats": stats}
         return said, list(result)
 
 
@@ -208,7 +210,8 @@ def run_scipy(what, job, folder):
         for _ in range(POWERS):
             basis = operator.rmatmat(operator.matmat(basis))
         basis = scipy.linalg.qr(operator.matmat(basis), mode="economic", check_finite=False, overwrite_a=True)[0]
-        u, s, vt = scipy.linalg.svd(operator.rmatmat(basis).T, full_matrices=False, check_finite=False, overwrite_a=True)
+        image = operator.rmatmat(basis).T
+        u, s, vt = scipy.linalg.svd(image, full_matrices=False, check_finite=False, overwrite_a=True)
         return basis @ u[:, :RANK], s[:RANK], vt[:RANK]
 
     def nmf():
@@ -309,7 +312,9 @@ def run_slepc(what, job, folder):
     if what == "eigsh":
         pairs = [(solver.getEigenpair(i, right).real, right.getArray().copy()) for i in range(k)]
         return said, [np.array([value for value, _ in pairs]), np.array([vector for _, vector in pairs]).T]
-    triplets = [(solver.getSingularTriplet(i, left, right), left.getArray().copy(), right.getArray().copy()) for i in range(k)]
+    triplets = [
+        (solver.getSingularTriplet(i, left, right), left.getArray().copy(), right.getArray().copy()) for i in range(k)
+    ]
     values, lefts, rights = map(np.array, zip(*triplets))
     return said, [lefts.T, values, rights]
 
@@ -329,7 +334,8 @@ def run_job(job):
 
 def start(who, what, options, image, folder):
     """Has a job run; what it said, and what it found."""
-    job = {"who": who, "what": what, "k": options.k, "memory": options.memory, "image": str(image), "folder": str(folder)}
+    job = {"who": who, "what": what, "k": options.k, "memory": options.memory}
+    job |= {"image": str(image), "folder": str(folder)}
     command = [sys.executable, __file__, "--job", json.dumps(job)]
     names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
     environment = os.environ | dict.fromkeys(names, "1" if who == "slepc" else "2")
@@ -338,7 +344,9 @@ def start(who, what, options, image, folder):
         ranks = 2
         # The system's packages are not for other interpreters, nor the other way round.
         environment.pop("PYTHONPATH", None)
-        yes = ("ALLOW_RUN_AS_ROOT", "ALLOW_RUN_AS_ROOT_CONFIRM", "MCA_rmaps_base_oversubscribe", "MCA_mpi_yield_when_idle")
+        yes = [
+            "ALLOW_RUN_AS_ROOT", "ALLOW_RUN_AS_ROOT_CONFIRM", "MCA_rmaps_base_oversubscribe", "MCA_mpi_yield_when_idle",
+        ]
         environment |= {f"OMPI_{name}": "1" for name in yes} | {"OMPI_MCA_hwloc_base_binding_policy": "none"}
         command[:1] = ["mpiexec", "-n", str(ranks), options.python]
     subprocess.run(command, check=True, env=environment)
@@ -381,7 +389,8 @@ def compare(what, options, image, folder):
     matrix = loaded(folder, "r")
     print(f"{what}: {matrix.shape[0]} x {matrix.shape[1]}, {matrix.nnz} entries", flush=True)
     print("    who       seconds (least - greatest)     ratio  products  residual   differs  MiB", flush=True)
-    runs = {who: [] for who in [*([] if options.peers_only else ["outcore"]), *options.peers] if who in (*PEERS[what], "outcore")}
+    entrants = [*([] if options.peers_only else ["outcore"]), *options.peers]
+    runs = {who: [] for who in entrants if who in (*PEERS[what], "outcore")}
     reference, lines, failed = None, {}, set()
     for _ in range(options.rounds):
         for who in runs:
@@ -439,7 +448,8 @@ def main():
             image = folder / "k.oc"
             extra = [] if directed else ["--undirected"]
             scale = str(options.scale)
-            subprocess.run([options.outcore, "generate", "kronecker", image, "--scale", scale, "-q", *extra], check=True)
+            command = [options.outcore, "generate", "kronecker", image, "--scale", scale, "-q", *extra]
+            subprocess.run(command, check=True)
             save(image, options.outcore, folder)
             for what in same:
                 failed |= compare(what, options, image, folder)

@@ -93,12 +93,14 @@ class Figures:
         new = statistics.median(times["new"])
         for name, seconds in times.items():
             median = statistics.median(seconds)
-            print(f"{figure:40}{name:6}{median:10.4f}{min(seconds):10.4f}{max(seconds):10.4f}{new / median:12.3f}", flush=True)
+            bounds = f"{min(seconds):10.4f}{max(seconds):10.4f}"
+            print(f"{figure:40}{name:6}{median:10.4f}{bounds}{new / median:12.3f}", flush=True)
 
 
 def measure(figures, options, title, builds, gap, algorithm, graph, sources, *flags, kernel=None, peer_flags=()):
     """One line of the table: an algorithm over a graph from every source, in turn by all."""
-    starts = [("--sources" if algorithm == "betweenness-centrality" else "--source", source) for source in sources] or [()]
+    flag = "--sources" if algorithm == "betweenness-centrality" else "--source"
+    starts = [(flag, source) for source in sources] or [()]
     answers = {build.answer(algorithm, graph, *flags, *starts[0]) for build in builds}
     assert len(answers) == 1, f"{title}: the builds differ"
     runs = {build.name: lambda start, build=build: build.run(algorithm, graph, *flags, *start) for build in builds}
@@ -172,7 +174,9 @@ def kronecker(figures, options, builds, gap, scale, reals, folder):
     if gap:
         gap.convert("both", edges)
     edges.unlink()
-    line = lambda text, *more, **others: measure(figures, options, f"{text}, scale {scale}", builds, gap, *more, **others)
+    line = lambda text, *more, **others: measure(
+        figures, options, f"{text}, scale {scale}", builds, gap, *more, **others
+    )
     line("pagerank", "pagerank", "directed", [], *PAGERANK)
     line("bfs", "bfs", "both", sources, kernel="bfs")
     line("components", "components", "both", [], kernel="cc")

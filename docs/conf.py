@@ -5,7 +5,7 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent / "_ext"))
 
-import outcore  # noqa: E402
+import outcore
 
 project = "Outcore"
 author = "the authors of Outcore"

@@ -13,14 +13,15 @@ import subprocess
 import sys
 from typing import Any
 
-import outcore
 from docutils import nodes
-from outcore._declared import DECLARED
 from pygments.lexers.rust import RustLexer
 from pygments.lexers.special import TextLexer
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 from sphinx.util.inspect import stringify_signature
+
+import outcore
+from outcore._declared import DECLARED
 
 CODE = re.compile(r"``[^`]+``|`[^`]+`")
 ATTRIBUTE = re.compile(r"`\w+`(, `\w+`)*: ")
