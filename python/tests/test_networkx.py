@@ -69,7 +69,9 @@ def graphs():
         graph = nx.gnm_random_graph(14, 26, seed=place, directed=place % 2 == 1)
         graph = nx.relabel_nodes(graph, dict(zip(graph, rng.permutation(14).tolist())))
         for edge in graph.edges:
-            graph.edges[edge]["weight"] = int(rng.integers(1, 9)) if place < 3 else float(rng.random())
+            # Whole numbers, real ones, and real ones that are whole.
+            weight = int(rng.integers(1, 9)) if place < 3 else float(rng.random())
+            graph.edges[edge]["weight"] = weight if place < 5 else float(rng.integers(1, 9))
         made[f"random {place}"] = graph
     return made
 
@@ -143,6 +145,15 @@ def same(one, other):
     return one == other
 
 
+def kinds(value):
+    """The kinds of what an answer consists of."""
+    if isinstance(value, dict):
+        return {key: kinds(one) for key, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return list(map(kinds, value))
+    return type(value)
+
+
 def lengths(graph, found, weight):
     """Paths as their lengths, for there may be several shortest ones."""
     if isinstance(found, list) and all(node in graph for node in found):
@@ -210,7 +221,7 @@ def test_every_function_answers_as_networkx_does(name):
                 continue
             ran += 1
             one, other = (compared(name, graph, value, options) for value in (found, expected))
-            assert same(one, other), (kind, options, found, expected)
+            assert same(one, other) and kinds(one) == kinds(other), (kind, options, found, expected)
     assert ran >= 3, "it was hardly ever run"
 
 
