@@ -1,14 +1,17 @@
 """What NetworkX does around calls of the backend: views, settings, and memory that does not suffice."""
 
 import logging
+import pathlib
 import pickle
 import subprocess
 import sys
+import tomllib
 
 import networkx as nx
 import pytest
 
 import outcore as oc
+from _outcore_networkx import OLDEST
 from outcore.networkx._registry import FUNCTIONS
 
 
@@ -123,3 +126,13 @@ def test_older_versions_are_refused_and_coming_ones_are_read(version, is_support
     assert (done.returncode == 0) == is_supported, done.stderr
     if not is_supported:
         assert "ImportError: expected NetworkX 3.6 or newer" in done.stderr and "found 3.5" in done.stderr
+
+
+def test_the_oldest_version_is_the_one_that_is_named_where_users_look():
+    root, oldest = pathlib.Path(__file__).resolve().parents[2], ".".join(map(str, OLDEST))
+    project = tomllib.loads((root / "pyproject.toml").read_text())["project"]
+    assert project["optional-dependencies"]["networkx"] == [f"networkx>={oldest}"]
+    for name in ("python/tests/requirements.txt", "bench/requirements.txt", "docs/requirements.txt"):
+        assert f"networkx>={oldest}\n" in (root / name).read_text(), name
+    for name in ("docs/install.md", "docs/networkx.md"):
+        assert f"NetworkX {oldest} or newer" in (root / name).read_text(), name
