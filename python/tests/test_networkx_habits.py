@@ -64,6 +64,19 @@ LOCAL = [
     ("jaccard_coefficient", ([(3, 5)],), {}),
     ("adamic_adar_index", ([(3, 5)],), {}),
 ]
+# Questions about a part of a graph, or few searches, that NetworkX answers from what it passes over.
+FEW = [
+    ("to_scipy_sparse_array", (), {"nodelist": [3, 4]}),
+    ("to_numpy_array", (), {"nodelist": [3, 4]}),
+    ("adjacency_matrix", (), {"nodelist": [3, 4]}),
+    ("laplacian_matrix", (), {"nodelist": [3, 4]}),
+    ("normalized_laplacian_matrix", (), {"nodelist": [3, 4]}),
+    ("diameter", (), {"usebounds": True}),
+    ("radius", (), {"usebounds": True}),
+    ("center", (), {"usebounds": True}),
+    ("periphery", (), {"usebounds": True}),
+    ("multi_source_dijkstra_path_length", (range(20),), {}),
+]
 
 
 @pytest.mark.parametrize("name, args, options", LOCAL)
@@ -77,6 +90,44 @@ def test_local_questions_pass_over_no_graph(name, args, options, is_named, by_pr
     found = function(graph, *args, **options, **({"backend": "outcore"} if is_named else {}))
     assert (list(found) if hasattr(found, "__next__") else found) == expected
     assert cached_conversion(graph) is None or not cached_conversion(graph).is_read
+
+
+@pytest.mark.parametrize("name, args, options", FEW)
+def test_few_searches_and_parts_are_left_to_networkx(name, args, options, by_priority):
+    graph, function = nx.path_graph(100), getattr(nx, name)
+    nx.pagerank(graph, backend="outcore")
+    calls = cached_conversion(graph).calls.number
+    for more in ({}, {"backend": "outcore"}):
+        function(graph, *args, **options, **more)
+    assert cached_conversion(graph).calls.number == calls
+    # All rows, and few sources, are Outcore's.
+    for key in options:
+        assert backend.should_run(name, (graph, *args), {key: list(graph) if key == "nodelist" else False}) is True
+    if args:
+        assert backend.should_run(name, (graph, [3, 4]), {}) is True
+
+
+def test_searches_from_every_node_of_a_graph_in_pieces_are_left_to_networkx(always, monkeypatch):
+    runs, run = [], Conversion.run
+    monkeypatch.setattr(Conversion, "run", lambda *args, **options: (runs.append(args[1]), run(*args, **options))[1])
+    graph = nx.Graph((node, node + 1) for node in range(0, 200, 2))
+    for name in ("harmonic_centrality", "global_efficiency", "all_pairs_dijkstra_path_length"):
+        found, expected = (getattr(nx, name)(graph, **more) for more in ({"backend": "outcore"}, {}))
+        assert kinds(found) == kinds(expected) and runs == ["connected_components"]
+    graph.add_edges_from(nx.path_graph(200).edges)
+    assert nx.global_efficiency(graph, backend="outcore") == pytest.approx(nx.global_efficiency(graph))
+    assert runs == ["connected_components"] * 2 + ["all_pairs"]
+
+
+@pytest.mark.parametrize("is_bipartite", [True, False])
+def test_a_graph_of_many_parts_is_searched_once(is_bipartite, always, monkeypatch):
+    graph = nx.disjoint_union_all([nx.cycle_graph(4), nx.path_graph(3), nx.empty_graph(1)] * 50)
+    if not is_bipartite:
+        graph.add_edge(40, 42)
+    runs, run = [], Conversion.run
+    monkeypatch.setattr(Conversion, "run", lambda *args, **options: (runs.append(args[1]), run(*args, **options))[1])
+    assert nx.is_bipartite(graph, backend="outcore") is is_bipartite is nx.is_bipartite(graph)
+    assert runs == ["connected_components"]
 
 
 def test_the_first_layer_of_a_search_is_all_that_is_searched(by_priority):

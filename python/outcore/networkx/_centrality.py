@@ -11,9 +11,9 @@ from outcore.networkx._graph import Converted, adapt
 from outcore.networkx._registry import Call, implements, named, simple, undirected, without
 from outcore.networkx._searches import (
     distances_from_all,
-    distances_from_nearest,
     distances_of,
     neighbours,
+    ordered_from_nearest,
     reached_within,
     search,
 )
@@ -270,6 +270,7 @@ def group_out_degree_centrality(G: Any, S: Any) -> float:
 @implements(without("weight"), undirected)
 def group_closeness_centrality(G: Any, S: Any, weight: Any = None) -> float:
     G, members = adapt(G), set(S)
-    distances = distances_from_nearest(G, members, None)
-    total = distances[reached_within(distances, None)].sum().item()
+    if not members:
+        raise ValueError("sources must not be empty")
+    total = sum(ordered_from_nearest(G, members, None).distances)
     return (len(G) - len(members & set(G.nodes))) / total if total else 0

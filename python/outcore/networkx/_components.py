@@ -9,6 +9,7 @@ import numpy as np
 from outcore.networkx._adjacency import Adjacency
 from outcore.networkx._graph import Conversion, Converted, adapt
 from outcore.networkx._registry import implements, without
+from outcore.networkx._searches import by_levels
 
 
 def _labels(graph: Converted, name: str) -> np.ndarray:
@@ -262,13 +263,18 @@ def is_bipartite(G: Any) -> bool:
     labels = _labels(G, "connected_components")
     if len(labels) == 0:
         return True
-    # A tree has two parts. In any other component levels of a search say which they would be.
     firsts = np.unique(labels, return_index=True)[1]
+    if isinstance(G, Conversion):
+        rows, found = G.adjacency, by_levels(G.adjacency, firsts.tolist())
+        is_odd = np.empty(len(G), bool)
+        is_odd[found.places] = np.array(found.distances) % 2 == 1
+        return not (is_odd[rows.sources] == is_odd[rows.targets]).any()
+    # A tree has two parts. In any other component levels of a search say which they would be.
     surplus = np.bincount(labels, weights=G.degrees) / 2 - np.bincount(labels) + 1
     one, other = np.zeros(len(G)), np.zeros(len(G))
     for place in firsts[surplus > 0].tolist():
         levels = G.run("bfs", G.id(G.nodes[place]))["level"]
         reached = ~np.ma.getmaskarray(levels)
-        is_odd = np.ma.getdata(levels) % 2 == 1
-        one[reached & is_odd] = other[reached & ~is_odd] = 1
+        odd = np.ma.getdata(levels) % 2 == 1
+        one[reached & odd] = other[reached & ~odd] = 1
     return not (one * G.times(one)).any() and not (other * G.times(other)).any()

@@ -105,6 +105,8 @@ def call(name: str, *args: Any, **kwargs: Any) -> Any:
     if _registry.is_local(name, (original, *args[1:]), kwargs) or _registry.is_small(name, original):
         return by_networkx()
     graph.refresh()
+    if _registry.is_long(name) and _within_memory(_is_in_pieces, (graph,), {}, is_by_priority):
+        return by_networkx()
     graph.calls.number += 1
     with suppress(TypeError):
         _LAST[original] = graph.calls
@@ -147,6 +149,10 @@ def _lasting(
         count += 1
         yield one
     yield from islice(by_networkx(), count, None)
+
+
+def _is_in_pieces(graph: Conversion) -> bool:
+    return graph.is_in_pieces
 
 
 def _within_memory(

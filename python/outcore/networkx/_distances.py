@@ -1,7 +1,7 @@
 """Distances and shortest paths."""
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sized
 from heapq import heappop, heappush
 from itertools import count
 from typing import Any, Literal
@@ -229,7 +229,16 @@ def single_source_dijkstra_path_length(
     return lengths(G, ordered_search(G, source, weight, NODE, cutoff))
 
 
-@implements(named("weight"), _from_zero, local=("cutoff",))
+# Each source is a search of its own, where NetworkX has one for all.
+_SOURCES = 4
+
+
+def _from_many(given: Call) -> bool:
+    sources = given["sources"]
+    return given["cutoff"] is not None or not isinstance(sources, Sized) or len(sources) > _SOURCES
+
+
+@implements(named("weight"), _from_zero, local=_from_many)
 def multi_source_dijkstra_path_length(
     G: Any, sources: Any, cutoff: Any = None, weight: Any = "weight"
 ) -> dict[Any, Any]:
@@ -392,17 +401,22 @@ def eccentricity(G: Any, v: Any = None, sp: Any = None, weight: Any = None) -> A
     return _eccentricities(G, G.bunch(v), weight)
 
 
-@implements(named("weight"), long=True)
+def _by_bounds(given: Call) -> bool:
+    """Whether a few searches will do, from nodes that NetworkX picks by bounds."""
+    return given["usebounds"] is True and not given["G"].is_directed()
+
+
+@implements(named("weight"), long=True, local=_by_bounds)
 def diameter(G: Any, e: Any = None, usebounds: bool = False, weight: Any = None) -> Any:
     return max((_eccentricities(adapt(G), None, weight) if e is None else e).values())
 
 
-@implements(named("weight"), long=True)
+@implements(named("weight"), long=True, local=_by_bounds)
 def radius(G: Any, e: Any = None, usebounds: bool = False, weight: Any = None) -> Any:
     return min((_eccentricities(adapt(G), None, weight) if e is None else e).values())
 
 
-@implements(named("weight"), long=True)
+@implements(named("weight"), long=True, local=_by_bounds)
 def center(G: Any, e: Any = None, usebounds: bool = False, weight: Any = None) -> list[Any]:
     G = adapt(G)
     if e is None and len(G) == 0 and not G.is_directed() and weight is None:
@@ -412,7 +426,7 @@ def center(G: Any, e: Any = None, usebounds: bool = False, weight: Any = None) -
     return [node for node, value in found.items() if value == least]
 
 
-@implements(named("weight"), long=True)
+@implements(named("weight"), long=True, local=_by_bounds)
 def periphery(G: Any, e: Any = None, usebounds: bool = False, weight: Any = None) -> list[Any]:
     found = _eccentricities(adapt(G), None, weight) if e is None else e
     greatest = max(found.values())

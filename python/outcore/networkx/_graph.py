@@ -227,6 +227,10 @@ class Converted:
         return part(self.graph, None, False, None, None, None, np.flatnonzero(is_chosen).astype(np.uint32))
 
 
+# A search of NetworkX takes as long per vertex that it reaches as one of Outcore for so many vertices.
+_PIECES = 40
+
+
 class Calls:
     """The number of calls that a conversion served, which outlives it."""
 
@@ -387,6 +391,13 @@ class Conversion(Converted):
         except (InputError, UsageError, TypeError, ValueError, OverflowError) as error:
             # Weights that are no numbers, or infinite.
             raise NotImplementedError(str(error)) from None
+
+    @cached_property
+    def is_in_pieces(self) -> bool:
+        """Whether so few pairs of nodes are in one component that searches of NetworkX, which see no other, are shorter
+        than arrays with a value per vertex."""
+        sizes = np.unique(self.run("connected_components")["component"], return_counts=True)[1]
+        return len(self) > 0 and int((sizes**2).sum()) * _PIECES < len(self) ** 2
 
     @cached_property
     def reversed(self) -> "Converted":

@@ -7,6 +7,7 @@ So distances and rows tell its order and its paths. An image has rows in another
 """
 
 from collections.abc import Iterable, Iterator
+from functools import reduce
 from typing import Any, NamedTuple
 
 import networkx as nx  # type: ignore[import-untyped]
@@ -67,7 +68,7 @@ def ordered_search(
 ) -> Search:
     """A search from a node in the order of NetworkX, as far as the cutoff."""
     if isinstance(graph, Conversion) and graph.weight(weight) is None:
-        return _by_levels(graph.adjacency, [graph.id(source, text)], cutoff)
+        return by_levels(graph.adjacency, [graph.id(source, text)], cutoff)
     if not isinstance(graph, Conversion) and graph.weight(weight) is None and cutoff is not None:
         depth = int(min(max(cutoff, 0), len(graph)))
         found: Any = graph.run("bfs", graph.id(source, text), depth_limit=depth)
@@ -89,7 +90,7 @@ def ordered_from_nearest(graph: Converted, sources: Iterable[Any], weight: Any, 
     """A search from several nodes at once, in the order of NetworkX."""
     starts = [graph.places[source] for source in _known(graph, sources)]
     if isinstance(graph, Conversion) and graph.weight(weight) is None:
-        return _by_levels(graph.adjacency, starts, cutoff)
+        return by_levels(graph.adjacency, starts, cutoff)
     distances = distances_from_nearest(graph, [graph.nodes[start] for start in starts], weight)
     if isinstance(graph, Conversion):
         return _by_distance(graph, distances, starts, weight, cutoff)
@@ -105,7 +106,7 @@ def _known(graph: Converted, nodes: Iterable[Any]) -> Iterator[Any]:
         yield node
 
 
-def _by_levels(rows: Adjacency, sources: list[int], cutoff: float | None) -> Search:
+def by_levels(rows: Adjacency, sources: list[int], cutoff: float | None = None) -> Search:
     """A breadth-first search, in which each level is in the order of NetworkX."""
     starts, targets = rows.starts, rows.targets
     parents, first = np.full(len(rows.nodes), -1, np.int64), np.empty(len(rows.nodes), np.int64)
@@ -223,9 +224,8 @@ def distances_from_all(graph: Converted, weight: Any) -> Iterator[tuple[Any, np.
 
 def distances_from_nearest(graph: Converted, sources: Iterable[Any], weight: Any) -> np.ma.MaskedArray:
     """The distance of every vertex from the nearest of some nodes."""
-    searches = [distances_of(search(graph, source, weight, NODE)) for source in sources]
-    least: np.ma.MaskedArray = np.ma.stack(searches).min(axis=0)
-    return least
+    searches = (distances_of(search(graph, source, weight, NODE)) for source in sources)
+    return reduce(lambda least, found: np.ma.stack([least, found]).min(axis=0), searches)
 
 
 def neighbours(graph: Converted, node: Any, direction: str = "out") -> list[Any]:

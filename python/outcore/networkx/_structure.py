@@ -350,7 +350,7 @@ def _degree(graph: Converted, node: Any) -> int:
     return degree
 
 
-@implements(named("weight"), quick=True)
+@implements(named("weight"), quick=True, local=("nodelist",))
 def to_scipy_sparse_array(
     G: Any, nodelist: Any = None, dtype: Any = None, weight: Any = "weight", format: str = "csr"
 ) -> Any:
@@ -390,14 +390,14 @@ def to_scipy_sparse_array(
         raise nx.NetworkXError(f"Unknown sparse matrix format: {format}") from error
 
 
-@implements(named("weight"), quick=True)
+@implements(named("weight"), quick=True, local=("nodelist",))
 def adjacency_matrix(
     G: Any, nodelist: Any = None, dtype: Any = None, weight: Any = "weight", *, format: str = "csr"
 ) -> Any:
     return to_scipy_sparse_array(G, nodelist=nodelist, dtype=dtype, weight=weight, format=format)
 
 
-@implements(named("weight"), quick=True)
+@implements(named("weight"), quick=True, local=("nodelist",))
 def to_numpy_array(
     G: Any,
     nodelist: Any = None,
@@ -418,7 +418,7 @@ def to_numpy_array(
     return array
 
 
-@implements(named("weight"), quick=True)
+@implements(named("weight"), quick=True, local=("nodelist",))
 def laplacian_matrix(G: Any, nodelist: Any = None, weight: Any = "weight") -> Any:
     import scipy.sparse
 
@@ -426,7 +426,7 @@ def laplacian_matrix(G: Any, nodelist: Any = None, weight: Any = "weight") -> An
     return scipy.sparse.dia_array((matrix.sum(axis=1), 0), shape=matrix.shape).tocsr() - matrix
 
 
-@implements(named("weight"), quick=True)
+@implements(named("weight"), quick=True, local=("nodelist",))
 def normalized_laplacian_matrix(G: Any, nodelist: Any = None, weight: Any = "weight") -> Any:
     import scipy.sparse
 
