@@ -5,6 +5,7 @@ import copy
 import gc
 import itertools
 import math
+import pathlib
 import subprocess
 import sys
 import weakref
@@ -15,6 +16,7 @@ import numpy as np
 import pytest
 
 import outcore as oc
+import outcore.networkx
 from outcore.networkx import backend
 from outcore.networkx._costs import LEAST
 from outcore.networkx._graph import Conversion, cached_conversion
@@ -128,6 +130,22 @@ def test_a_graph_of_many_parts_is_searched_once(is_bipartite, always, monkeypatc
     monkeypatch.setattr(Conversion, "run", lambda *args, **options: (runs.append(args[1]), run(*args, **options))[1])
     assert nx.is_bipartite(graph, backend="outcore") is is_bipartite is nx.is_bipartite(graph)
     assert runs == ["connected_components"]
+
+
+def test_a_local_question_takes_few_steps(by_priority):
+    graph, steps = nx.path_graph(100), []
+    folder = str(pathlib.Path(outcore.networkx.__file__).parent)
+
+    def look(frame, event, _):
+        if event == "call" and frame.f_code.co_filename.startswith(folder):
+            steps.append(frame.f_code.co_name)
+
+    sys.setprofile(look)
+    try:
+        assert not nx.is_isolate(graph, 3)
+    finally:
+        sys.setprofile(None)
+    assert steps == ["can_run", "should_run", "is_local"]
 
 
 def test_the_first_layer_of_a_search_is_all_that_is_searched(by_priority):

@@ -6,6 +6,7 @@ they differ, is in `docs/networkx.md`.
 """
 
 from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 from outcore.networkx import (  # noqa: F401
@@ -19,7 +20,7 @@ from outcore.networkx import (  # noqa: F401
     _structure,
     _trees,
 )
-from outcore.networkx._graph import convert_to_nx
+from outcore.networkx._graph import convert_from_nx, convert_to_nx
 from outcore.networkx._registry import FUNCTIONS
 
 
@@ -31,28 +32,12 @@ def on_start_tests(items: list[Any]) -> None:
     nx.config.backends.outcore.min_edges = 0
 
 
-class Backend:
-    """The backend as NetworkX calls it: conversions, checks whether a call can run, and functions under their names."""
-
-    def convert_from_nx(self, graph: Any, **attributes: Any) -> Any:
-        return _dispatch.convert_from_nx(graph, **attributes)
-
-    def convert_to_nx(self, result: Any, **names: Any) -> Any:
-        return convert_to_nx(result, **names)
-
-    def can_run(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | str:
-        return _dispatch.can_run(name, args, kwargs)
-
-    def should_run(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | str:
-        return _dispatch.should_run(name, args, kwargs)
-
-    def on_start_tests(self, items: list[Any]) -> None:
-        on_start_tests(items)
-
-    def __getattr__(self, name: str) -> Any:
-        if name not in FUNCTIONS:
-            raise AttributeError(f"the outcore backend has no {name!r}")
-        return partial(_dispatch.call, name)
-
-
-backend = Backend()
+# The backend as NetworkX calls it. It asks for these attributes at every call.
+backend = SimpleNamespace(
+    convert_from_nx=convert_from_nx,
+    convert_to_nx=convert_to_nx,
+    can_run=_dispatch.can_run,
+    should_run=_dispatch.should_run,
+    on_start_tests=on_start_tests,
+    **{name: partial(_dispatch.call, name) for name in FUNCTIONS},
+)

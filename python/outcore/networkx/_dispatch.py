@@ -11,7 +11,7 @@ import networkx as nx  # type: ignore[import-untyped]
 from networkx.utils.backends import _registered_algorithms  # type: ignore[import-untyped]
 
 from outcore._errors import MemoryLimitError
-from outcore.networkx import _graph, _registry
+from outcore.networkx import _registry
 from outcore.networkx._graph import Calls, Conversion, cached_conversion
 from outcore.networkx._registry import FUNCTIONS
 
@@ -39,7 +39,7 @@ def can_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | 
     if known and "backends" in known:
         # The backend keeps its conversions itself and looks whether they are right: NetworkX would warn that it cannot.
         known["backends"].pop("outcore", None)
-    return _registry.can_run(name, args, kwargs)
+    return name in _registry.UNCHECKED or _registry.can_run(name, args, kwargs)
 
 
 def should_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | str:
@@ -81,11 +81,6 @@ def _is_edited(graph: Any) -> bool:
         return False
     known[_MARK] = True
     return True
-
-
-def convert_from_nx(graph: Any, **attributes: Any) -> Any:
-    """A graph of NetworkX as one of the backend."""
-    return _graph.convert_from_nx(graph, **attributes)
 
 
 def call(name: str, *args: Any, **kwargs: Any) -> Any:

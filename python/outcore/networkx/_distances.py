@@ -125,10 +125,9 @@ def _check_method(method: str) -> None:
 
 def _from_one_node(given: Call) -> bool:
     """Whether a search is one between two nodes, or one of NetworkX's breadth-first searches."""
-    ends = (given["source"] is not None) + (given["target"] is not None)
-    if ends == 2:
-        return given["weight"] is None or given["method"] == "dijkstra"
-    return ends == 1 and given["weight"] is None
+    if given["weight"] is None:
+        return given["source"] is not None or given["target"] is not None
+    return given["source"] is not None and given["target"] is not None and given["method"] == "dijkstra"
 
 
 @implements(named("weight"), local=_from_one_node)

@@ -6,6 +6,7 @@ takes for all of it.
 """
 
 import inspect
+import sys
 from collections.abc import Callable, Hashable, Sized
 from itertools import accumulate, islice
 from typing import Any
@@ -22,10 +23,13 @@ Local = tuple[str, ...] | Callable[["Call"], bool] | bool
 # The functions of the backend, by the names of NetworkX.
 FUNCTIONS: dict[str, Callable[..., Any]] = {}
 # Of every function the places of its options in a call, with their defaults.
-_OPTIONS: dict[str, dict[str, tuple[float, Any]]] = {}
+_OPTIONS: dict[str, dict[str, tuple[int, Any]]] = {}
 # Why a function cannot be run with some arguments.
 _LIMITS: dict[str, tuple[Limit, ...]] = {}
 _LOCAL: dict[str, Local] = {}
+# Those whose arguments are for NetworkX to judge, which answers all calls about its own graphs. They are called most
+# often, and quick.
+UNCHECKED: set[str] = set()
 # Those that take no longer than a conversion, and those that take far longer.
 _QUICK: set[str] = set()
 _LONG: set[str] = set()
@@ -58,7 +62,7 @@ class Call:
         if option in self._kwargs:
             return self._kwargs[option]
         place, default = self._options[option]
-        return self._args[int(place)] if place < len(self._args) else default
+        return self._args[place] if place < len(self._args) else default
 
     def mistake(self) -> str | None:
         """A fault of the names or the number of arguments."""
@@ -80,9 +84,11 @@ def implements(
         FUNCTIONS[name], _LIMITS[name], _LOCAL[name] = function, limits, local
         parameters = enumerate(inspect.signature(function).parameters.values())
         _OPTIONS[name] = {
-            one.name: (float("inf") if one.kind is one.KEYWORD_ONLY else place, one.default)
+            one.name: (sys.maxsize if one.kind is one.KEYWORD_ONLY else place, one.default)
             for place, one in parameters
         }
+        if local is True and not limits:
+            UNCHECKED.add(name)
         if quick:
             _QUICK.add(name)
         if long:
@@ -123,9 +129,6 @@ def undirected(given: Call) -> str | None:
 
 def can_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | str:
     """Whether a function takes these arguments, or why not."""
-    if _LOCAL[name] is True and not _LIMITS[name]:
-        # NetworkX has its own word on the arguments.
-        return True
     call = Call(name, args, kwargs)
     mistake = call.mistake()
     if mistake is not None:
