@@ -6,8 +6,8 @@ use crate::stats::SweepStats;
 use outcore_format::{ImageFile, Index, Manifest, Origin, PAGE_BYTES};
 use outcore_io::plan::{MEASURED_FROM_PAGES, USUAL_GAP_PAGES, measure_gap};
 use outcore_io::{
-    Budget, CacheShare, CancelFlag, DataFile, LEAST_ADVICE_BYTES, PageCache, PageKey, Progress, Reader, Reservation,
-    Runtime, into_inner, lock,
+    Budget, CacheShare, DataFile, LEAST_ADVICE_BYTES, PageCache, PageKey, Progress, Reader, Reservation, Runtime,
+    into_inner, lock,
 };
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -207,13 +207,13 @@ impl Image {
     /// The image for one operation, which is stopped on its own and shows its progress to `progress` alone.
     #[must_use]
     pub fn for_operation(&self, progress: Option<Arc<dyn Progress>>) -> Self {
-        Image { runtime: Arc::new(self.runtime.for_operation(progress)), opened: Arc::clone(&self.opened) }
+        self.with_runtime(self.runtime.for_operation(progress))
     }
 
-    /// The image for work that is a part of other work: it is stopped as that is, and shows no progress.
+    /// The image for work of a runtime that was made of its own, such as [`Runtime::stopped_by`].
     #[must_use]
-    pub fn stopped_by(&self, cancel: &CancelFlag) -> Self {
-        Image { runtime: Arc::new(self.runtime.stopped_by(cancel)), opened: Arc::clone(&self.opened) }
+    pub fn with_runtime(&self, runtime: Runtime) -> Self {
+        Image { runtime: Arc::new(runtime), opened: Arc::clone(&self.opened) }
     }
 
     fn worker_memory(&self) -> WorkerMemory {
@@ -479,7 +479,7 @@ impl Image {
     /// [`ImageOptions::cache_bytes`]. The cache grows as far as memory is free.
     ///
     /// # Errors
-    /// The machine has less memory than the limit allows.
+    /// The machine has less memory than the limit allows; a request to stop while pages move to a larger cache.
     pub fn fill_cache(&self, pages: u64) -> Result<()> {
         self.check_process()?;
         if self.is_closed() {

@@ -159,7 +159,7 @@ impl SparseMatrix {
     /// The matrix for work that is a part of other work: it is stopped as that is, and shows no progress.
     #[must_use]
     pub fn stopped_by(&self, cancel: &CancelFlag) -> Self {
-        self.with_graph(self.graph.stopped_by(cancel))
+        self.with_graph(self.graph.with_runtime(self.graph.runtime().stopped_by(cancel)))
     }
 
     fn with_graph(&self, graph: Graph) -> Self {

@@ -10,7 +10,7 @@ use crate::engine::weights::{WeightColumn, worker_bytes};
 use crate::look::id_cache::IdCache;
 use outcore_format::{Index, ListFile, Origin, Shape};
 use outcore_image::{Error, Image, ImageFile, ImageOptions, Result, SweepStats};
-use outcore_io::{Array, CancelFlag, Progress, Reclaim, Reservation, Runtime, lock};
+use outcore_io::{Array, Progress, Reclaim, Reservation, Runtime, lock};
 use outcore_table::{Column, ColumnKind, Id, Table};
 use std::ops::{Deref, Range};
 use std::path::Path;
@@ -233,13 +233,13 @@ impl Graph {
     /// share the page cache, the read buffers and all else that an open graph has; the last handle closes it.
     #[must_use]
     pub fn for_operation(&self, progress: Option<Arc<dyn Progress>>) -> Self {
-        Graph { image: Arc::new(self.image.for_operation(progress)), opened: Arc::clone(&self.opened) }
+        self.with_runtime(self.runtime().for_operation(progress))
     }
 
-    /// The graph for work that is a part of other work: it is stopped as that is, and shows no progress.
+    /// The graph for work of a runtime that was made of its own, such as [`Runtime::stopped_by`].
     #[must_use]
-    pub fn stopped_by(&self, cancel: &CancelFlag) -> Self {
-        Graph { image: Arc::new(self.image.stopped_by(cancel)), opened: Arc::clone(&self.opened) }
+    pub fn with_runtime(&self, runtime: Runtime) -> Self {
+        Graph { image: Arc::new(self.image.with_runtime(runtime)), opened: Arc::clone(&self.opened) }
     }
 
     /// The image, which results hold on to.
@@ -446,7 +446,7 @@ impl Graph {
     /// Algorithms call this once their state is allocated. What they allocate later, the cache gives back.
     ///
     /// # Errors
-    /// The machine has less memory than the limit says.
+    /// The machine has less memory than the limit says; a request to stop while pages move to a larger cache.
     pub fn fill_cache(&self) -> Result<()> {
         self.opened.reading_steps.store(0, Ordering::Relaxed);
         self.opened.has_looked.store(true, Ordering::Relaxed);
