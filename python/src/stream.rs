@@ -3,7 +3,7 @@
 #![allow(unsafe_code)]
 
 use crate::errors::usage;
-use crate::exit::is_ending;
+use crate::exit::UnderWay;
 use crate::runtime::run;
 use arrow_array::ffi_stream::{ArrowArrayStreamReader, FFI_ArrowArrayStream};
 use arrow_array::{RecordBatch, RecordBatchReader};
@@ -121,10 +121,9 @@ fn attached_anew<T>(call: impl FnOnce(Python<'_>) -> Result<T, String>) -> Resul
         }
     }
 
-    if is_ending() {
-        return Err("the interpreter is ending".to_owned());
-    }
-    // SAFETY: the interpreter runs, and a thread may take its lock whether it holds it or not.
+    let Ok(_under_way) = UnderWay::enter() else { return Err("the interpreter is ending".to_owned()) };
+    // SAFETY: the interpreter runs until `_under_way` is dropped, behind `_attached`, and a thread may take its lock
+    // whether it holds it or not.
     let _attached = Attached(unsafe { ffi::PyGILState_Ensure() });
     // SAFETY: the lock is held until `_attached` is dropped, which is behind the call.
     call(unsafe { Python::assume_attached() })
