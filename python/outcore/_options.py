@@ -310,13 +310,19 @@ _KINDS: dict[Any, _Kind] = {
 }
 
 
-# The options of all that needs a runtime.
-LIMITS = ("runtime", "memory", "threads", "backend", "temporary", "progress")
+def limits(
+    runtime: Runtime | None = None,
+    memory: int | str | None = None,
+    threads: int | None = None,
+    backend: Literal["auto", "uring", "posix"] = "auto",
+    temporary: str | os.PathLike[str] | None = None,
+    progress: Progress = False,
+) -> dict[str, Any]:
+    """The options of all that needs a runtime, by their names."""
+    return dict(locals())
 
 
-def limits(*given: Any) -> dict[str, Any]:
-    """These options, in this order, by their names."""
-    return dict(zip(LIMITS, given, strict=True))
+LIMITS = tuple(signature(limits).parameters)
 
 
 def split_limits(arguments: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -24,7 +24,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import outcore as oc
-from outcore import ml
+from outcore import _outcore, ml
 
 xp = oc.array
 # Why the checks of scikit-learn's that fail do so; docs/ml.md has the same.
@@ -676,6 +676,43 @@ def test_lazy_results_are_computed_under_the_limits_of_the_estimator(tmp_path):
             assert labels.fit(given).labels_._runtime.memory == 16 << 20
     # Without a limit of the estimator's it is that of the array.
     assert ml.MinMaxScaler().fit(array).transform(array)._runtime.memory == 256 << 20
+
+
+def test_an_estimator_with_a_limit_has_one_runtime(tmp_path, monkeypatch):
+    """The rows in a file, their cache, the targets and the fit draw on one budget."""
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(500, 3)), rng.integers(0, 3, 500)
+    np.save(tmp_path / "x.npy", X)
+    np.save(tmp_path / "y.npy", y)
+    seen = []
+    for name in ("kmeans", "pca", "ridge", "logistic_regression", "gaussian_nb", "standard_scaler", "compute_arrays"):
+        own = getattr(_outcore, name)
+
+        def noted(*args, own=own, **options):
+            # The arrays themselves have the options of opening them.
+            seen.extend(given for given in args if isinstance(given, dict) and "runtime" in given)
+            return own(*args, **options)
+
+        monkeypatch.setattr(_outcore, name, noted)
+        if name == "compute_arrays":
+            monkeypatch.setattr("outcore.array._compute.compute_arrays", noted)
+    path, target = tmp_path / "x.npy", tmp_path / "y.npy"
+    limits = {"memory": "64MiB", "threads": 1}
+    for model, given in (
+        (ml.KMeans(3, random_state=1, **limits), (path,)), (ml.PCA(2, **limits), (path,)),
+        (ml.Ridge(**limits), (path, target)), (ml.LogisticRegression(**limits), (path, target)),
+        (ml.GaussianNB(**limits), (path, target)), (ml.StandardScaler(**limits), (path,)),
+        (ml.MinMaxScaler(**limits), (xp.open(path),)),
+    ):  # fmt: skip
+        seen.clear()
+        model.fit(*given)
+        assert seen and {given["memory"] for given in seen} == {None}, model
+        assert len({id(given["runtime"]) for given in seen}) == 1 and seen[0]["runtime"].memory == 64 << 20, model
+        assert model.stats_["memory_limit_bytes"] == 64 << 20 and model.stats_["threads"] == 1, model
+    # Rows in memory have no runtime: the limit makes one for the fit.
+    seen.clear()
+    ml.PCA(2, **limits).fit(X)
+    assert [given["memory"] for given in seen] == [64 << 20]
 
 
 def test_parameters_are_checked_by_name():

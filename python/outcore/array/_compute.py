@@ -11,7 +11,6 @@ import warnings
 import zipfile
 import zlib
 from collections.abc import Mapping
-from inspect import signature
 from typing import Any, Literal, overload
 
 import numpy as np
@@ -19,7 +18,7 @@ import numpy as np
 from outcore._errors import InputError, UsageError
 from outcore._inputs.frames import pandas_table
 from outcore._inputs.tables import Chunks
-from outcore._options import Progress, check_each, checked, checked_options, limits
+from outcore._options import LIMITS, Progress, check_each, checked, checked_options, limits
 from outcore._outcore import Expression, Runtime, compute_arrays, import_array, save_array
 from outcore.array import _array as core
 from outcore.array._array import Array, Operand
@@ -32,26 +31,11 @@ MOST_TOLD = 80
 Goal = tuple[Expression, str, bool, list[str] | None]
 
 
-def _limits_of(
-    *,
-    runtime: Runtime | None = None,
-    memory: int | str | None = None,
-    threads: int | None = None,
-    backend: Literal["auto", "uring", "posix"] = "auto",
-    temporary: Path | None = None,
-    progress: Progress = False,
-) -> dict[str, Any]:
-    return limits(runtime, memory, threads, backend, temporary, progress)
-
-
-OPTIONS = tuple(signature(_limits_of).parameters)
-
-
 def compute_options(given: dict[str, Any], arrays: list[Array]) -> dict[str, Any]:
     """The limits of a computation: those that are given, within the runtime of its arrays."""
-    if wrong := [name for name in given if name not in OPTIONS]:
-        raise TypeError(f"expected the options {', '.join(OPTIONS)}, found {wrong[0]}=")
-    options = _limits_of(**checked_options(_limits_of, given)) if given else _limits_of()
+    if wrong := [name for name in given if name not in LIMITS]:
+        raise TypeError(f"expected the options {', '.join(LIMITS)}, found {wrong[0]}=")
+    options = limits(**checked_options(limits, given))
     own = next((array._runtime for array in arrays if array._runtime is not None), None)
     if options["runtime"] is None and own is not None:
         if options["memory"] is None:

@@ -30,9 +30,9 @@ def is_lazy(given: Any) -> bool:
     return isinstance(given, (Array, str, os.PathLike))
 
 
-def opened(given: Any) -> Array:
-    """An array of ours, which may be given as a path."""
-    return given if isinstance(given, Array) else xp.open(given)
+def opened(given: Any, runtime: Runtime | None = None) -> Array:
+    """An array of ours, which may be given as a path: that is read in a runtime."""
+    return given if isinstance(given, Array) else xp.open(given, runtime=runtime)
 
 
 def finite_rows(x: Array, allow_nan: bool) -> Array:
@@ -110,8 +110,14 @@ class Model(BaseEstimator):  # type: ignore[misc]
     def _limits(self, *arrays: Array) -> dict[str, Any]:
         """The limits of a fit, as the engine takes them, and the names of its columns, for errors."""
         names = getattr(self, "feature_names_in_", None)
-        limits = compute_options({"memory": self.memory, "threads": self.threads}, list(arrays))
+        limits = compute_options(self._limits_of(arrays[0]), list(arrays))
         return limits | {"names": None if names is None else [str(name) for name in names]}
+
+    def _limits_of(self, x: Array) -> dict[str, Any]:
+        """The limits of what is computed with x: its runtime, which has those of the estimator (`_opened`), or those of
+        the estimator where x is in memory."""
+        own = {"memory": self.memory} if x._runtime is None else {"runtime": x._runtime}
+        return own | {"threads": self.threads}
 
     def _column(self, place: int) -> str:
         """A column in an error: its name, or its number from 0."""
@@ -200,7 +206,7 @@ class Model(BaseEstimator):  # type: ignore[misc]
             x = self._own(X, True)
             if y is None:
                 raise UsageError(f"{type(self).__name__} requires y to be passed, but the target y is None")
-            y = opened(y) if is_lazy(y) else np.asarray(y)
+            y = opened(y, x._runtime) if is_lazy(y) else np.asarray(y)
             if y.shape[:1] != x.shape[:1]:
                 raise UsageError(f"expected y of {x.shape[0]} rows, found shape {y.shape}")
             return x, y
@@ -222,7 +228,7 @@ class Classifier(ClassifierMixin, Model):  # type: ignore[misc]
         """X, and y as numbers of classes; sets `classes_`."""
         x, y = self._supervised(X, y)
         if isinstance(y, Array):
-            self.classes_, labels = self._classes(y)
+            self.classes_, labels = self._classes(y, self._limits_of(x))
             return x, labels
         if y.ndim == 2 and y.shape[1] == 1:
             y = y[:, 0]
@@ -230,10 +236,9 @@ class Classifier(ClassifierMixin, Model):  # type: ignore[misc]
         self.classes_, numbers = np.unique(y, return_inverse=True)
         return x, xp.asarray(numbers.astype(np.int64))
 
-    def _classes(self, y: Array) -> tuple[np.ndarray, Array]:
+    def _classes(self, y: Array, limits: dict[str, Any]) -> tuple[np.ndarray, Array]:
         if y.ndim != 1:
             raise UsageError(f"expected y as a vector, found shape {y.shape}")
-        limits: dict[str, Any] = {"memory": self.memory, "threads": self.threads}
         whole = y if y.dtype.kind == "f" else y.astype("int64")
         least, most, is_whole = xp.compute(whole.min(), whole.max(), (whole == xp.floor(whole)).all(), **limits)
         # The distance of whole numbers of 64 bits may be greater than these.

@@ -137,7 +137,7 @@ class MinMaxScaler(OneToOneFeatureMixin, TransformerMixin, Model):  # type: igno
         x = self._observations(X, reset=True, allow_nan=True).astype("float64")
         low, high = _range(self.feature_range)
         (least, most), self.stats_ = xp.compute(
-            xp.nanmin(x, axis=0), xp.nanmax(x, axis=0), return_stats=True, memory=self.memory, threads=self.threads
+            xp.nanmin(x, axis=0), xp.nanmax(x, axis=0), return_stats=True, **self._limits_of(x)
         )
         infinite = np.flatnonzero(np.isinf(least) | np.isinf(most))
         if infinite.size:
