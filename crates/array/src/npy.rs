@@ -13,7 +13,7 @@ use crate::turned::TurnedPages;
 use outcore_format::ElementType;
 use outcore_format::dense::rows_per_page;
 use outcore_image::{Error, Result, SweepStats};
-use outcore_io::{DataFile, Pinned, Reader, Reservation, Runtime};
+use outcore_io::{DataFile, PinnedRun, Reader, Reservation, Runtime};
 use outcore_matrix::{DenseFile, DenseLayout};
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -216,7 +216,7 @@ struct NpyReader<'a> {
     _room: Reservation,
     reader: Reader,
     /// Rows under way, the oldest first, with their pages, if these are in the cache.
-    under_way: VecDeque<(Range<u64>, Vec<Pinned>)>,
+    under_way: VecDeque<(Range<u64>, Option<PinnedRun>)>,
     /// Number of ranges that are being read completely, and number of columns of the next one.
     begun: (usize, u64),
     /// The columns of the rows that landed last, in words.
@@ -230,7 +230,7 @@ impl NpyReader<'_> {
     fn begin(&mut self) -> Result<()> {
         let (source, size) = (self.source, self.source.element.bytes() as u64);
         while let Some((rows, pinned)) = self.under_way.get(self.begun.0) {
-            let parts = if source.by_columns { source.layout.columns } else { u64::from(pinned.is_empty()) };
+            let parts = if source.by_columns { source.layout.columns } else { u64::from(pinned.is_none()) };
             while self.begun.1 < parts {
                 let (offset, len) = match source.by_columns {
                     true => {
@@ -255,9 +255,10 @@ impl SourceReader for NpyReader<'_> {
     fn push(&mut self, rows: Range<u64>) -> Result<bool> {
         // All pending rows fit the ring, but perhaps not the queue of requests: the rest is read when other rows have
         // landed.
-        let pinned = self.turned.map_or(Vec::new(), |turned| turned.pinned(&rows));
-        self.cache_hits += pinned.len() as u64;
-        self.wanted += pinned.len() as u64;
+        let pinned = self.turned.and_then(|turned| turned.pinned(&rows));
+        let hits = pinned.as_ref().map_or(0, |pinned| pinned.len() as u64);
+        self.cache_hits += hits;
+        self.wanted += hits;
         self.under_way.push_back((rows, pinned));
         self.begin()?;
         Ok(true)
@@ -269,7 +270,7 @@ impl SourceReader for NpyReader<'_> {
             self.begin()?;
             let (rows, pinned) = self.under_way.pop_front().expect("rows were pushed");
             self.begun.0 -= 1;
-            if let Some(turned) = self.turned.filter(|_| !pinned.is_empty()) {
+            if let (Some(turned), Some(pinned)) = (self.turned, pinned) {
                 return Ok(Box::new(turned.landed(&rows, pinned)));
             }
             let (_, len) = source.span(&rows);

@@ -13,7 +13,7 @@ use crate::source::Landed;
 use outcore_format::dense::rows_per_page;
 use outcore_format::{ElementType, PAGE_BYTES};
 use outcore_image::Result;
-use outcore_io::{CacheShare, DataFile, PageCache, PageKey, Pinned, Runtime};
+use outcore_io::{CacheShare, DataFile, PageCache, PageKey, PinnedRun, Runtime};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
 use std::sync::Arc;
@@ -132,14 +132,14 @@ impl TurnedPages {
         (pages.start < keep_below).then_some((cache, pages, keep_below))
     }
 
-    /// The pages of rows, if all of them are in the cache; otherwise none.
-    pub fn pinned(&self, rows: &Range<u64>) -> Vec<Pinned> {
-        let all = self.part_of(rows).map(|(cache, pages, _)| pages.map(|page| cache.get(self.key(page))).collect());
-        all.flatten().unwrap_or_default()
+    /// The pages of rows, if all of them are in the cache.
+    pub fn pinned(&self, rows: &Range<u64>) -> Option<PinnedRun> {
+        let (cache, pages, _) = self.part_of(rows)?;
+        cache.get_run(self.key(pages.start), pages.end - pages.start)
     }
 
     /// Rows that are pinned.
-    pub fn landed(&self, rows: &Range<u64>, pinned: Vec<Pinned>) -> TurnedRows<'_> {
+    pub fn landed(&self, rows: &Range<u64>, pinned: PinnedRun) -> TurnedRows<'_> {
         TurnedRows {
             groups: self.groups,
             first_group: rows.start / self.groups.group_rows,
@@ -190,7 +190,7 @@ pub(crate) struct TurnedRows<'a> {
 }
 
 enum Pages<'a> {
-    Cache(Vec<Pinned>),
+    Cache(PinnedRun),
     Room(&'a [[u8; PAGE_BYTES]]),
 }
 

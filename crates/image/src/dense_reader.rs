@@ -11,7 +11,7 @@ use crate::dense::DenseImage;
 use crate::error::Result;
 use crate::stats::SweepStats;
 use outcore_format::{PAGE_BYTES, PageBytes, dense};
-use outcore_io::{PageCache, Pinned, Reader, Task, Unit};
+use outcore_io::{Pinned, PinnedRun, Reader, Task, Unit};
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
@@ -30,8 +30,8 @@ pub struct DenseReader {
     runs: VecDeque<Run>,
     /// Number of pages of runs that are pinned in the cache.
     pinned_pages: u64,
-    /// Pinned pages of the run that was returned last.
-    returned: Vec<Pinned>,
+    /// The pages of the run that was returned last, if they are in the cache.
+    returned: Option<PinnedRun>,
     /// A read failed: all pushed runs are abandoned.
     failed: bool,
     pages_wanted: u64,
@@ -42,8 +42,8 @@ pub struct DenseReader {
 struct Run {
     pages: Range<u64>,
     tag: u64,
-    /// All of them, if they are in the cache; empty if they are read.
-    pinned: Vec<Pinned>,
+    /// The pages, if all of them are in the cache; otherwise they are read.
+    pinned: Option<PinnedRun>,
 }
 
 /// Adjacent pages in memory.
@@ -58,7 +58,7 @@ pub struct DensePages<'a> {
 #[derive(Clone, Copy)]
 enum PagePlace<'a> {
     Ring(&'a [PageBytes]),
-    Cache(&'a [Pinned]),
+    Cache(&'a PinnedRun),
 }
 
 impl DenseImage {
@@ -115,7 +115,7 @@ impl DenseReader {
             ring_pages: (ring_bytes / PAGE_BYTES) as u64,
             runs: VecDeque::new(),
             pinned_pages: 0,
-            returned: Vec::new(),
+            returned: None,
             failed: false,
             pages_wanted: 0,
             cache_hits: 0,
@@ -150,11 +150,9 @@ impl DenseReader {
         if self.pinned_pages + count > self.ring_pages {
             return Ok(false);
         }
-        let mut pinned = Vec::new();
-        if let Some((cache, _)) = self.image.cache_part() {
-            self.pin(&cache, &pages, &mut pinned);
-        }
-        if pinned.is_empty() {
+        let cache = self.image.cache_part();
+        let pinned = cache.and_then(|(cache, _)| cache.get_run(self.image.page_key(pages.start), count));
+        if pinned.is_none() {
             let (offset_bytes, len_bytes) = (pages.start * PAGE_BYTES as u64, count as usize * PAGE_BYTES);
             if !self.reader.push(0, offset_bytes, len_bytes, tag)? {
                 return Ok(false);
@@ -166,16 +164,6 @@ impl DenseReader {
         self.pages_wanted += count;
         self.runs.push_back(Run { pages, tag, pinned });
         Ok(true)
-    }
-
-    /// Pins all of these pages, or none if one is missing.
-    fn pin(&self, cache: &Arc<PageCache>, pages: &Range<u64>, pinned: &mut Vec<Pinned>) {
-        for page in pages.clone() {
-            match cache.get(self.image.page_key(page)) {
-                Some(page) => pinned.push(page),
-                None => return pinned.clear(),
-            }
-        }
     }
 
     /// Begins all reads that were pushed.
@@ -197,10 +185,9 @@ impl DenseReader {
         self.begin()?;
         self.image.runtime().cancel().check()?;
         let Some(Run { pages, tag, pinned }) = self.runs.pop_front() else { return Ok(None) };
-        if !pinned.is_empty() {
+        if let Some(pinned) = pinned {
             self.pinned_pages -= pinned.len() as u64;
-            self.returned = pinned;
-            return Ok(Some(DensePages { pages, tag, bytes: PagePlace::Cache(&self.returned) }));
+            return Ok(Some(DensePages { pages, tag, bytes: PagePlace::Cache(self.returned.insert(pinned)) }));
         }
         // Reset on success.
         self.failed = true;
@@ -222,7 +209,7 @@ impl DenseReader {
     /// First step of every call: releases the returned run, and runs that were pushed before a failure.
     fn begin(&mut self) -> Result<()> {
         self.image.check_process()?;
-        self.returned.clear();
+        self.returned = None;
         if self.failed {
             self.clear();
         }
@@ -232,7 +219,7 @@ impl DenseReader {
     /// Abandons all pushed runs: waits for reads that are under way and discards their bytes.
     pub fn clear(&mut self) {
         self.reader.clear();
-        self.returned.clear();
+        self.returned = None;
         self.runs.clear();
         self.pinned_pages = 0;
         self.failed = false;

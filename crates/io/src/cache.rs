@@ -26,7 +26,7 @@ use crate::error::Result;
 use crate::lock::lock;
 use crate::runtime::Runtime;
 use std::cell::UnsafeCell;
-use std::ops::{Deref, Range};
+use std::ops::{Deref, Index, Range};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
@@ -118,6 +118,22 @@ pub struct Pinned {
     cache: Arc<PageCache>,
     set: usize,
     way: usize,
+}
+
+/// Adjacent pages of the cache, pinned together until this is dropped: one count of references for all of them, which
+/// workers would otherwise take turns to change for every page.
+pub struct PinnedRun {
+    cache: Arc<PageCache>,
+    /// The cache that it moves into or replaces, if pages were missing.
+    other: Option<Arc<PageCache>>,
+    places: Vec<RunPlace>,
+}
+
+/// The frame of a page of a run.
+struct RunPlace {
+    set: usize,
+    way: usize,
+    is_in_other: bool,
 }
 
 impl PageCache {
@@ -349,24 +365,51 @@ impl PageCache {
         self.get_own(key).or_else(|| self.get_elsewhere(key))
     }
 
+    /// Adjacent pages, pinned, if all of them are cached.
+    pub fn get_run(self: &Arc<Self>, first: PageKey, pages: u64) -> Option<PinnedRun> {
+        let places = Vec::with_capacity(pages as usize);
+        let mut run = PinnedRun { cache: Arc::clone(self), other: None, places };
+        for page in first.page..first.page + pages {
+            let key = PageKey { page, ..first };
+            let (is_in_other, place) = match self.pin(key) {
+                Some(place) => (false, place),
+                None => {
+                    run.other = run.other.take().or_else(|| self.elsewhere());
+                    (true, run.other.as_ref()?.pin(key)?)
+                }
+            };
+            run.places.push(RunPlace { set: place.0, way: place.1, is_in_other });
+        }
+        Some(run)
+    }
+
     fn get_own(self: &Arc<Self>, key: PageKey) -> Option<Pinned> {
+        let (set, way) = self.pin(key)?;
+        Some(Pinned { cache: Arc::clone(self), set, way })
+    }
+
+    /// Pins a page, and returns its set and its way.
+    fn pin(&self, key: PageKey) -> Option<(usize, usize)> {
         let number = self.set_of(key);
         let mut set = lock(&self.sets[number]);
         let way = set.keys.iter().position(|&there| there == Some(key))?;
         set.pins[way] = set.pins[way].checked_add(1)?;
         set.used[way] = true;
-        Some(Pinned { cache: Arc::clone(self), set: number, way })
+        Some((number, way))
     }
 
     /// The page, pinned, if the cache that this one moves into or replaces has it.
     fn get_elsewhere(&self, key: PageKey) -> Option<Pinned> {
-        if let Some(larger) = self.larger.get() {
-            return larger.get_own(key);
+        self.elsewhere()?.get_own(key)
+    }
+
+    /// The cache that this one moves into or replaces.
+    fn elsewhere(&self) -> Option<Arc<PageCache>> {
+        match self.larger.get() {
+            Some(larger) => Some(Arc::clone(larger)),
+            None if self.is_replacing() => lock(&self.smaller).clone(),
+            None => None,
         }
-        if !self.is_replacing() {
-            return None;
-        }
-        lock(&self.smaller).clone()?.get_own(key)
     }
 
     /// Inserts a verified page, if a frame of its set can be replaced.
@@ -432,6 +475,39 @@ impl Deref for Pinned {
 impl Drop for Pinned {
     fn drop(&mut self) {
         self.cache.unpin(self.set, self.way);
+    }
+}
+
+impl PinnedRun {
+    /// Number of pages.
+    #[allow(clippy::len_without_is_empty)]
+    pub fn len(&self) -> usize {
+        self.places.len()
+    }
+
+    fn cache(&self, place: &RunPlace) -> &PageCache {
+        match &self.other {
+            Some(other) if place.is_in_other => other,
+            _ => &self.cache,
+        }
+    }
+}
+
+impl Index<usize> for PinnedRun {
+    type Output = [u8; PAGE_BYTES];
+
+    #[inline]
+    fn index(&self, page: usize) -> &[u8; PAGE_BYTES] {
+        let place = &self.places[page];
+        let cache = self.cache(place);
+        // SAFETY: the frame is pinned, so no thread writes it.
+        unsafe { &*cache.frames.at(place.way * cache.sets.len() + place.set) }
+    }
+}
+
+impl Drop for PinnedRun {
+    fn drop(&mut self) {
+        self.places.iter().for_each(|place| self.cache(place).unpin(place.set, place.way));
     }
 }
 
@@ -501,6 +577,11 @@ mod tests {
         large.begin_to_replace(&small);
         assert_eq!([&small, &large].map(found), [pages; 2], "neither has to wait for the other");
         large.insert(key(pages), &[pages as u8; PAGE_BYTES]);
+        for cache in [&small, &large] {
+            // The last page is in the larger cache alone, the others are in the smaller one.
+            let run = cache.get_run(key(0), pages + 1).expect("pages of both");
+            assert!(run.len() as u64 == pages + 1 && (0..run.len()).all(|page| run[page][99] == page as u8));
+        }
         small.insert(key(pages + 1), &[pages as u8 + 1; PAGE_BYTES]);
         for cache in [&small, &large] {
             assert!((pages..pages + 2).all(|page| cache.get(key(page)).is_some_and(|bytes| bytes[9] == page as u8)));
@@ -665,6 +746,29 @@ mod tests {
         drop((pinned, last));
         cache.insert(key(52), &[52; PAGE_BYTES]);
         assert!(cache.get(key(52)).is_some());
+    }
+
+    #[test]
+    fn a_run_is_pinned_as_a_whole_or_not_at_all() {
+        let cache = cache(64);
+        (0..40).for_each(|page| cache.insert(key(page), &[page as u8; PAGE_BYTES]));
+        let pins = |cache: &PageCache| -> u32 {
+            cache.sets.iter().map(|set| lock(set).pins.iter().map(|&pins| u32::from(pins)).sum::<u32>()).sum()
+        };
+        let run = cache.get_run(key(5), 30).unwrap();
+        assert!(run.len() == 30 && (0..30).all(|page| run[page].iter().all(|&byte| byte == page as u8 + 5)));
+        let references = Arc::strong_count(&cache);
+        let again = cache.get_run(key(0), 40).unwrap();
+        assert_eq!((pins(&cache), Arc::strong_count(&cache)), (70, references + 1), "one reference for all pages");
+        assert!(cache.get_run(key(0), 41).is_none() && cache.get_run(key(40), 1).is_none());
+        assert_eq!(pins(&cache), 70, "a page is missing: none stays pinned");
+        // Pinned frames are closed, and freed with the run.
+        cache.give_back(cache.most_bytes());
+        drop(again);
+        assert!((0..30).all(|page| run[page][4095] == page as u8 + 5));
+        assert_eq!(cache.frames.array().reservation().bytes(), 30 * PAGE_BYTES as u64);
+        drop(run);
+        assert_eq!((pins(&cache), cache.frames.array().reservation().bytes()), (0, 0));
     }
 
     #[test]

@@ -34,7 +34,7 @@ mod writer;
 pub use backend::{Backend, random};
 pub use budget::{Budget, LEAST_ADVICE_BYTES, Reclaim, Reservation};
 pub use buffer::{Array, AtomicF32, AtomicF64};
-pub use cache::{PageCache, PageKey, Pinned};
+pub use cache::{PageCache, PageKey, Pinned, PinnedRun};
 pub use directory::{DataFile, Directory, folder};
 pub use error::{Error, Fuse, Holder, Result, bytes_text, limit_text, parse_bytes};
 pub use escape::escaped;
