@@ -175,11 +175,13 @@ impl Source for NpySource {
         let under_way = VecDeque::new();
         let columns = Vec::new();
         let turned = self.turned.as_ref().filter(|turned| turned.has_groups(most_rows));
+        let completes_groups = turned.is_some_and(|turned| turned.rows_beside(most_rows) > 0);
         let room_bytes = self.reader_bytes(most_rows, depth) - ring_bytes;
         let _room = runtime.budget().reserve("columns of rows", room_bytes)?;
         Ok(Box::new(NpyReader {
             source: self,
             turned,
+            completes_groups,
             _room,
             reader,
             under_way,
@@ -204,7 +206,8 @@ impl Source for NpySource {
 impl NpySource {
     fn ring_bytes(&self, most_rows: u64, depth: usize) -> u64 {
         let most = self.bytes_of(most_rows.min(self.shape[0]).max(1)).max(1);
-        (depth as u64 * most.next_multiple_of(PAGE_BYTES)).next_multiple_of(PAGE_BYTES)
+        let beside = self.turned.as_ref().map_or(0, |turned| self.bytes_of(turned.rows_beside(most_rows)));
+        (depth as u64 * most.next_multiple_of(PAGE_BYTES) + beside).next_multiple_of(PAGE_BYTES)
     }
 }
 
@@ -212,6 +215,8 @@ struct NpyReader<'a> {
     source: &'a NpySource,
     /// The cache of turned rows, if the rows of the pass can be whole groups.
     turned: Option<&'a TurnedPages>,
+    /// Whether rows that begin or end within a group are read with the rest of it.
+    completes_groups: bool,
     /// Memory of `columns`.
     _room: Reservation,
     reader: Reader,
@@ -253,8 +258,11 @@ impl NpyReader<'_> {
 
 impl SourceReader for NpyReader<'_> {
     fn push(&mut self, rows: Range<u64>) -> Result<bool> {
-        // All pending rows fit the ring, but perhaps not the queue of requests: the rest is read when other rows have
-        // landed.
+        // Pending rows may not fit the ring or the queue of requests: the rest is read when other rows have landed.
+        let rows = match self.turned {
+            Some(turned) if self.completes_groups => turned.completed(rows),
+            _ => rows,
+        };
         let pinned = self.turned.and_then(|turned| turned.pinned(&rows));
         let hits = pinned.as_ref().map_or(0, |pinned| pinned.len() as u64);
         self.cache_hits += hits;

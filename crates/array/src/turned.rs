@@ -3,7 +3,8 @@
 //!
 //! *Encoding.* Rows make groups, and a group has a page of every column, as in an image: page `group * columns +
 //! column` begins with the elements of that column in that group, and has no head. Rows that begin or end within a
-//! group have no pages.
+//! group, such as those of a slice, are read with the rest of it where partitions have many groups; otherwise they
+//! have no pages.
 //!
 //! As for an image, the cache keeps the first pages, from the second pass on, and inserts no others. A file that has
 //! changed since it was opened is not cached.
@@ -22,6 +23,9 @@ use std::time::Duration;
 
 /// Age of the last write from which on a further one has another time, whatever the clock of the file system is.
 const SETTLED: Duration = Duration::from_secs(1);
+
+/// Least number of groups of a partition that is read with the rest of those groups that it begins and ends within.
+const LEAST_GROUPS: u64 = 8;
 
 /// The share of a file's turned rows in the page cache.
 pub(crate) struct TurnedPages {
@@ -57,6 +61,12 @@ impl Groups {
         let is_whole = rows.start.is_multiple_of(self.group_rows) && is_end(rows.end) && !rows.is_empty();
         let page = |row: u64| row.div_ceil(self.group_rows) * self.columns;
         is_whole.then(|| page(rows.start)..page(rows.end))
+    }
+
+    /// The rows of all groups that rows lie in.
+    fn whole(self, rows: &Range<u64>) -> Range<u64> {
+        let end = rows.end.next_multiple_of(self.group_rows).min(self.rows);
+        rows.start - rows.start % self.group_rows..end
     }
 }
 
@@ -110,6 +120,7 @@ impl TurnedPages {
     pub fn len_bytes(&self, most_rows: u64) -> u64 {
         let Groups { rows, columns, group_rows, .. } = self.groups;
         if self.has_groups(most_rows) {
+            let most_rows = most_rows.saturating_add(self.rows_beside(most_rows));
             most_rows.min(rows).div_ceil(group_rows) * columns * PAGE_BYTES as u64
         } else {
             0
@@ -119,6 +130,18 @@ impl TurnedPages {
     /// Whether so many rows can be a whole group.
     pub fn has_groups(&self, most_rows: u64) -> bool {
         most_rows >= self.groups.group_rows.min(self.groups.rows)
+    }
+
+    /// The most rows that are read beside so many others, to complete their groups.
+    pub fn rows_beside(&self, most_rows: u64) -> u64 {
+        let group_rows = self.groups.group_rows;
+        if most_rows / group_rows >= LEAST_GROUPS { 2 * group_rows } else { 0 }
+    }
+
+    /// The rows that are read for rows: whole groups, if the cache keeps the pages of these.
+    pub fn completed(&self, rows: Range<u64>) -> Range<u64> {
+        let whole = self.groups.whole(&rows);
+        if self.part_of(&whole).is_some() { whole } else { rows }
     }
 
     fn key(&self, page: u64) -> PageKey {

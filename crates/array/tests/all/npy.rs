@@ -143,6 +143,40 @@ fn rows_that_were_turned_are_cached() {
     }
 }
 
+/// Slices of rows begin and end within groups, forwards, backwards and in steps: from the third pass on none is read.
+#[test]
+fn slices_are_cached_as_whole_files_are() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.npy");
+    let cases = [
+        (ElementType::Float64, (40_000, 9), false),
+        (ElementType::Float32, (40_000, 9), true),
+        (ElementType::UInt16, (60_000, 17), false),
+        (ElementType::Bool, (100_000, 3), false),
+    ];
+    for (element, shape, big_endian) in cases {
+        let rows = write(&path, element, shape, false, big_endian);
+        let count = shape.0 - 9;
+        for (start, step, count) in [(7, 1, count), (shape.0 as i64 - 3, -1, count), (5, 3, count / 3)] {
+            let runtime = runtime(2);
+            let x = Array::from_source(Arc::new(NpySource::open(&runtime, &path).unwrap())).unwrap();
+            let columns = Part::Range { start: 0, step: 1, count: shape.1 };
+            let slice = x.slice(&[Some(Part::Range { start, step, count }), Some(columns)]).unwrap();
+            let row_bytes = shape.1 as usize * element.bytes();
+            let row = |i: u64| &rows[(start + step * i as i64) as usize * row_bytes..][..row_bytes];
+            let expected: Vec<u8> = (0..count).flat_map(|i| row(i).iter().copied()).collect();
+            let read: Vec<u64> = (0..4)
+                .map(|_| {
+                    let computed = compute(&runtime, &[Goal::Value(slice.clone())]).unwrap();
+                    assert!(computed.values[0].to_vec() == expected, "{element:?} {start} {step}");
+                    computed.stats.total.bytes_read
+                })
+                .collect();
+            assert!(read[0] > 0 && read[2..] == [0, 0], "{element:?} {start} {step}: {read:?}");
+        }
+    }
+}
+
 /// A cache that holds a part of the rows: the same sums, fewer reads.
 #[test]
 fn a_part_of_the_rows_is_cached() {
