@@ -425,6 +425,11 @@ impl Image {
         self.opened.cache.cache()
     }
 
+    /// Number of pages that the image's part of the page cache has room for.
+    pub fn cache_pages(&self) -> u64 {
+        self.cache_part().map_or(0, |(_, pages)| pages)
+    }
+
     /// The key of a page in the cache.
     pub fn page_key(&self, file: usize, page: u64) -> PageKey {
         PageKey { image: self.opened.cache.image(), file: file as u32, page }

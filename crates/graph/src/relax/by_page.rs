@@ -25,6 +25,7 @@
 //! Pearce, Gokhale, Amato, *Multithreaded asynchronous graph traversal for in-memory and semi-external memory*, SC
 //! 2010; *ACGraph*, SIGMOD 2026, works off blocks by priority.
 
+use crate::PAGE_BYTES;
 use crate::engine::graph::{DirectionLists, Edges, Graph};
 use crate::engine::sweep::{ListPages, ListVisitor, Swept, Wanted};
 use crate::engine::vertex_set::Bitmap;
@@ -44,7 +45,7 @@ use std::time::Instant;
 
 /// Number of vertices in a group: the page of the first vertex of each group is known.
 const GROUP: u64 = 64;
-/// Decoded pages may take this share of a page cache that does not have room for all pages.
+/// Decoded pages may take this share of a part of the page cache that does not have room for all pages.
 const CACHED_SHARE: u64 = 4;
 /// Number of cached pages that a worker visits before it looks again at its reads.
 const CACHED_IN_A_ROW: usize = 64;
@@ -196,12 +197,12 @@ impl<'a> ByPage<'a> {
     }
 }
 
-/// The memory that decoded pages may take: most of what is free, and a share of a page cache that does not have room
-/// for all pages.
+/// The memory that decoded pages may take: most of what is free, and a share of the graph's part of the page cache, if
+/// that does not have room for all pages.
 fn free_for_decoded(graph: &Graph, pages: u64) -> u64 {
-    let free_bytes = graph.runtime().budget().free_bytes();
-    let has_all = graph.cache().is_some_and(|cache| cache.capacity_pages() > pages);
-    free_bytes - free_bytes / 8 + if has_all { 0 } else { graph.cache_bytes() / CACHED_SHARE }
+    let (free_bytes, cache_pages) = (graph.runtime().budget().free_bytes(), graph.cache_pages());
+    let share_bytes = if cache_pages > pages { 0 } else { cache_pages * PAGE_BYTES / CACHED_SHARE };
+    free_bytes - free_bytes / 8 + share_bytes
 }
 
 /// The most lists that a page has.
@@ -606,4 +607,36 @@ impl<L: Labels> Visitor<'_, L> {
 fn word_within(range: &Range<u64>, i: u64) -> u64 {
     let (head, tail) = (range.start.saturating_sub(64 * i), (64 * i + 64).saturating_sub(range.end));
     u64::MAX << head & u64::MAX >> tail
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::import::{ImportOptions, InputOptions, import, open};
+    use outcore_image::ImageOptions;
+    use outcore_io::Runtime;
+    use std::path::Path;
+
+    fn graph(runtime: &Arc<Runtime>, folder: &Path, vertices: u32) -> Graph {
+        let line = |v: u32, i: u32| format!("{v} {}\n", (v * 7 + i * i * 101) % vertices);
+        let text: String = (0..vertices).flat_map(|v| (1..9).map(move |i| line(v, i))).collect();
+        let [edges, image] = ["txt", "oc"].map(|name| folder.join(format!("{vertices}.{name}")));
+        std::fs::write(&edges, text).unwrap();
+        let source = open(runtime, &[edges], &InputOptions::default()).unwrap();
+        import(runtime, source, &image, &ImportOptions::default()).unwrap();
+        Graph::open(runtime, &image, ImageOptions::default()).unwrap()
+    }
+
+    #[test]
+    fn decoded_pages_take_a_share_of_the_part_of_their_graph() {
+        let folder = tempfile::tempdir().unwrap();
+        let runtime = outcore_testkit::runtime_under(1, 128 << 20, None);
+        let [small, large] = [2000, 20_000].map(|vertices| graph(&runtime, folder.path(), vertices));
+        let (part, whole) = (small.cache_pages(), small.cache().unwrap().capacity_pages());
+        assert!(0 < part && part < large.cache_pages() && part + large.cache_pages() <= whole);
+        let free_bytes = runtime.budget().free_bytes();
+        let all_free = free_bytes - free_bytes / 8;
+        assert_eq!(free_for_decoded(&small, part - 1), all_free, "its part has room for all pages");
+        assert_eq!(free_for_decoded(&small, part), all_free + part * PAGE_BYTES / CACHED_SHARE);
+    }
 }
