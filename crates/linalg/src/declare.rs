@@ -8,10 +8,9 @@
 //! [`SolverPlan::run`] does it.
 
 use crate::dense::{Dense, Store};
-use crate::spectral::Ending;
 use crate::tall::basis::temporary_folder;
 use crate::tall::vectors::Vectors;
-use outcore_declare::{Fact, Kind, NamedFact, Parameter, Unconverged, Values};
+use outcore_declare::{Kind, NamedFact, Parameter, Unconverged, Values};
 use outcore_image::{Error, Result, Stats};
 use outcore_matrix::{DenseFile, Operand, SparseMatrix};
 use outcore_table::DenseShape;
@@ -179,56 +178,6 @@ pub(crate) fn table_lines(values: &[(&str, Vec<f64>)]) -> Vec<String> {
         lines.push(format!("  and {} more", count - SHOWN_VALUES));
     }
     lines
-}
-
-/// Convergence of pairs of values and vectors.
-pub(crate) struct Convergence {
-    /// Number of pairs computed.
-    pub count: usize,
-    pub ending: Ending,
-    pub products: u64,
-}
-
-impl Convergence {
-    /// The result of a run with these values, one row per pair, and these vectors.
-    pub fn found<'a>(self, values: Vec<(&'static str, Vec<f64>)>, dense: Vec<Dense<'a>>, stats: Stats) -> Found<'a> {
-        let lines = [table_lines(&values), vec![self.line()]].concat();
-        let Ending { converged, residual_bound, restarts, is_complete } = self.ending;
-        let facts = vec![
-            ("converged", Fact::Whole(converged as u64)),
-            ("residual_bound", Fact::Real(residual_bound)),
-            ("restarts", Fact::Whole(restarts)),
-            ("complete", Fact::Flag(is_complete)),
-            ("products", Fact::Whole(self.products)),
-        ];
-        Found { lines, values, facts, dense, unconverged: self.unconverged(), stats }
-    }
-
-    /// A line about all of them.
-    fn line(&self) -> String {
-        let Convergence { count, ending: Ending { converged, residual_bound, restarts, .. }, products } = *self;
-        format!(
-            "{converged} of {count} pairs converged to a residual of {residual_bound:e}; {products} products, \
-             {restarts} restarts"
-        )
-    }
-
-    /// The error, if too few have converged, or the run ended before it was known that none is missing.
-    fn unconverged(&self) -> Option<Unconverged> {
-        let Convergence { count, ending: Ending { converged, residual_bound, restarts, is_complete }, .. } = *self;
-        let text = match converged < count {
-            true => format!(
-                "expected {count} pairs with a residual of at most {residual_bound:e}, found {converged} within \
-                 {restarts} restarts"
-            ),
-            false if !is_complete => format!(
-                "expected to know that no wanted pair is missing, found {count} pairs that converged, and others that \
-                 may be wanted more, within {restarts} restarts"
-            ),
-            false => return None,
-        };
-        Some(Unconverged { text, raise: &["maxiter", "ncv", "tol"] })
-    }
 }
 
 /// A file that must be there; the shell asks for it.

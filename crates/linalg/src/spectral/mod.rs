@@ -15,11 +15,12 @@ pub(crate) mod small;
 pub(crate) mod svds;
 pub(crate) mod symmetric;
 
-use crate::declare::{Convergence, Found, Given};
+use crate::declare::{Found, Given, table_lines};
 use crate::dense::Dense;
 use crate::operator::Costs;
 use crate::tall::vectors::{ComplexVectors, Vectors};
 use faer::c64;
+use outcore_declare::{Fact, Unconverged};
 use outcore_image::{Error, Result, Stats};
 use outcore_matrix::SparseMatrix;
 use std::path::PathBuf;
@@ -197,11 +198,43 @@ impl<V, T> SpectralPairs<V, T> {
         columns: impl FnOnce(Vec<T>) -> Vec<(&'static str, Vec<f64>)>,
         dense: impl FnOnce(V) -> Result<Vec<Dense<'a>>>,
     ) -> Result<Found<'a>> {
-        let SpectralPairs { values, vectors, residuals, converged, residual_bound, restarts, is_complete, .. } = self;
-        let ending = Ending { converged, residual_bound, restarts, is_complete };
-        let convergence = Convergence { count, ending, products: self.products };
-        let mut values = columns(values);
-        values.push(("residual", residuals));
-        Ok(convergence.found(values, dense(vectors)?, self.stats))
+        let (line, unconverged) = (self.line(count), self.unconverged(count));
+        let facts = vec![
+            ("converged", Fact::Whole(self.converged as u64)),
+            ("residual_bound", Fact::Real(self.residual_bound)),
+            ("restarts", Fact::Whole(self.restarts)),
+            ("complete", Fact::Flag(self.is_complete)),
+            ("products", Fact::Whole(self.products)),
+        ];
+        let mut values = columns(self.values);
+        values.push(("residual", self.residuals));
+        let lines = [table_lines(&values), vec![line]].concat();
+        Ok(Found { lines, values, facts, dense: dense(self.vectors)?, unconverged, stats: self.stats })
+    }
+
+    /// A line about all pairs.
+    fn line(&self, count: usize) -> String {
+        let SpectralPairs { converged, residual_bound, products, restarts, .. } = self;
+        format!(
+            "{converged} of {count} pairs converged to a residual of {residual_bound:e}; {products} products, \
+             {restarts} restarts"
+        )
+    }
+
+    /// The error, if too few have converged, or the run ended before it was known that none is missing.
+    fn unconverged(&self, count: usize) -> Option<Unconverged> {
+        let SpectralPairs { converged, residual_bound, restarts, is_complete, .. } = self;
+        let text = match *converged < count {
+            true => format!(
+                "expected {count} pairs with a residual of at most {residual_bound:e}, found {converged} within \
+                 {restarts} restarts"
+            ),
+            false if !is_complete => format!(
+                "expected to know that no wanted pair is missing, found {count} pairs that converged, and others that \
+                 may be wanted more, within {restarts} restarts"
+            ),
+            false => return None,
+        };
+        Some(Unconverged { text, raise: &["maxiter", "ncv", "tol"] })
     }
 }
