@@ -10,10 +10,11 @@ use crate::kernel::Scalar;
 use crate::memory::Memory;
 use crate::plan::{Known, Plan, Request, View};
 use crate::sink::Sink;
-use crate::source::Source;
+use crate::source::{Source, less_if};
 use outcore_format::ElementType;
 use outcore_image::{Error, Result};
 use std::any::Any;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -367,4 +368,20 @@ pub(crate) fn cannot_stream(array: &Array) -> Error {
         array.op().name(),
         array.shape()
     ))
+}
+
+/// The words behind the purpose of memory that say how the files of arrays would take less; none if nothing is known.
+pub fn less_memory_if(arrays: &[Array]) -> String {
+    let (mut visited, mut waiting) = (HashSet::new(), arrays.iter().collect::<Vec<_>>());
+    let mut conditions = BTreeSet::new();
+    while let Some(array) = waiting.pop() {
+        if !visited.insert(array.id()) {
+            continue;
+        }
+        if let Op::Source(source) = array.op() {
+            conditions.extend(source.purpose().map(|purpose| purpose.less_if));
+        }
+        waiting.extend(array.op().operands());
+    }
+    less_if(conditions.iter().map(String::as_str))
 }

@@ -35,8 +35,6 @@ pub struct ExplainedPass {
     pub memory_bytes: u64,
     /// The memory that the results take, in bytes.
     pub result_bytes: u64,
-    /// The purpose of the memory, as a refusal of it has it.
-    pub purpose: String,
 }
 
 /// One operation of a pass.
@@ -138,7 +136,6 @@ fn explained(
         results: targets.iter().zip(sinks).map(result).collect(),
         memory_bytes,
         result_bytes,
-        purpose: plan.purpose(),
     })
 }
 

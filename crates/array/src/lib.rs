@@ -33,7 +33,7 @@ pub mod internal {
     pub use crate::kernel::simd::MOST_LEVEL;
 }
 
-pub use array::{Array, MOST_AXES};
+pub use array::{Array, MOST_AXES, less_memory_if};
 pub use compute::{Computed, Goal, ImageGoal, compute};
 pub use explain::{ExplainedPass, ExplainedStep, Explanation, explain};
 pub use image_source::ImageSource;
@@ -50,5 +50,5 @@ pub use outcore_format::ElementType;
 pub use outcore_image::{AnyManifest, read_any_manifest};
 pub use outcore_ingest::column_asked;
 pub use outcore_numbers::{NumberFacts, NumberOptions, NumberTable, Packing, PlacedTable};
-pub use source::{Landed, Narrow, Source, SourceReader};
+pub use source::{Landed, Narrow, Purpose, Source, SourceReader};
 pub use table::TableSource;

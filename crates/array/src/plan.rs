@@ -263,7 +263,8 @@ pub(crate) struct Plan {
 impl Plan {
     /// The purpose of a pass's memory.
     pub fn purpose(&self) -> String {
-        let mut of: Vec<String> = self.sources.iter().filter_map(|own| own.source.purpose()).collect();
+        let purposes = self.sources.iter().filter_map(|own| own.source.purpose());
+        let mut of: Vec<String> = purposes.map(|purpose| purpose.to_string()).collect();
         of.sort_unstable();
         of.dedup();
         if of.is_empty() { "computing arrays".to_owned() } else { format!("computing arrays {}", of.join(" and ")) }

@@ -11,6 +11,27 @@ use std::sync::Arc;
 /// A source of some columns of another one, and these columns, as rising runs.
 pub type Narrow = (Arc<dyn Source>, Vec<Range<usize>>);
 
+/// Memory whose size depends on properties of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Purpose {
+    /// Its use, as the end of a sentence.
+    pub of: String,
+    /// The condition under which less of it is needed.
+    pub less_if: String,
+}
+
+impl std::fmt::Display for Purpose {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}{}", self.of, less_if([self.less_if.as_str()]))
+    }
+}
+
+/// The conditions under which less memory is needed, as words behind its purpose; none if there are none.
+pub(crate) fn less_if<'a>(conditions: impl IntoIterator<Item = &'a str>) -> String {
+    let conditions: Vec<&str> = conditions.into_iter().collect();
+    if conditions.is_empty() { String::new() } else { format!(" (less, if {})", conditions.join(", and ")) }
+}
+
 /// An array in a file, or one that is computed as it is read, whose first axis is the long one.
 pub trait Source: Send + Sync {
     /// The sizes of the axes: one or two.
@@ -50,7 +71,7 @@ pub trait Source: Send + Sync {
     }
 
     /// The purpose of memory whose size depends on properties of the file, for refusals to the user.
-    fn purpose(&self) -> Option<String> {
+    fn purpose(&self) -> Option<Purpose> {
         None
     }
 

@@ -10,7 +10,7 @@
 
 use crate::columns::joined;
 use crate::import::common_element;
-use crate::source::{ColumnsInMemory, Landed, MemoryReader, Narrow, NoRows, Source, SourceReader};
+use crate::source::{ColumnsInMemory, Landed, MemoryReader, Narrow, NoRows, Purpose, Source, SourceReader};
 use outcore_format::dense::rows_per_page;
 use outcore_format::{ElementType, PAGE_BYTES};
 use outcore_image::{Result, SweepStats};
@@ -136,11 +136,12 @@ impl Source for TableSource {
         runs.iter().map(of_run).sum()
     }
 
-    fn purpose(&self) -> Option<String> {
+    fn purpose(&self) -> Option<Purpose> {
         let packing = self.table.packing();
         let path = self.table.path().display();
         let groups = if packing.group_name == "batches" { "batches" } else { "pages" };
-        Some(format!("of {path}, a column of which is decoded (less, if it is written with smaller {groups})"))
+        let of = format!("of {path}, a column of which is decoded");
+        Some(Purpose { of, less_if: format!("it is written with smaller {groups}") })
     }
 
     fn take_note(&self) -> Option<String> {

@@ -1,15 +1,13 @@
 //! The memory of a fit, which is required as a whole before its first pass: a refusal then names a limit that is enough
 //! for all of it, and no work is lost to a later one.
 
-use outcore_array::{Array, Explanation, Goal, explain};
+use outcore_array::{Array, Explanation, Goal, explain, less_memory_if};
 use outcore_image::{Error, Result};
 use outcore_io::{Error as IoError, Runtime};
 use std::sync::Arc;
 
 /// A page cache that has given back its pages still has headers, of less than one part in this number of its memory.
 const CACHE_HEADERS_PART: u64 = 100;
-/// The beginning of the words, in the purpose of memory, that say how less of it is needed.
-const LESS: &str = " (less, if ";
 
 /// A phase of a fit: a pass.
 #[derive(Clone)]
@@ -35,25 +33,16 @@ impl Phase {
         Ok(passes.map(|pass| pass.reads.iter().map(|(_, bytes)| bytes).sum()).max().unwrap_or(0))
     }
 
-    /// The memory of the phase, and how it may need less, if a refusal of it says so. Nothing is read.
-    fn bytes(&self, runtime: &Arc<Runtime>) -> Result<(u64, String)> {
-        let (pass_bytes, less) = match self.explained(runtime) {
-            Ok(plan) => {
-                let passes = plan.passes.iter();
-                let passes = passes.map(|pass| (pass.memory_bytes + pass.result_bytes, words_of(&pass.purpose)));
-                passes.max().unwrap_or_default()
-            }
-            Err(Error::Io(IoError::Memory { needed_bytes, purpose, .. })) => (needed_bytes, words_of(&purpose)),
+    /// The memory of the phase. Nothing is read.
+    fn bytes(&self, runtime: &Arc<Runtime>) -> Result<u64> {
+        let pass_bytes = match self.explained(runtime) {
+            Ok(plan) => plan.passes.iter().map(|pass| pass.memory_bytes + pass.result_bytes).max().unwrap_or(0),
+            Err(Error::Io(IoError::Memory { needed_bytes, .. })) => needed_bytes,
             Err(other) => return Err(other),
         };
         let bytes = pass_bytes.saturating_add(self.own_bytes);
-        Ok((bytes.saturating_add(bytes / CACHE_HEADERS_PART), less))
+        Ok(bytes.saturating_add(bytes / CACHE_HEADERS_PART))
     }
-}
-
-/// The words of a purpose that say how less memory is needed; none if there are none.
-fn words_of(purpose: &str) -> String {
-    purpose.find(LESS).map_or(String::new(), |at| purpose[at..].to_owned())
 }
 
 /// The memory of the largest of some phases.
@@ -61,9 +50,11 @@ pub(crate) fn most_bytes(runtime: &Arc<Runtime>, phases: &[Phase]) -> Result<u64
     Ok(most_of(runtime, phases)?.0)
 }
 
-/// The memory of the largest of some phases, and how it may need less.
+/// The memory of the largest of some phases, and the words of a refusal that say how it may need less.
 pub(crate) fn most_of(runtime: &Arc<Runtime>, phases: &[Phase]) -> Result<(u64, String)> {
-    phases.iter().try_fold((0, String::new()), |most, phase| Ok(phase.bytes(runtime)?.max(most)))
+    let bytes = phases.iter().map(|phase| Ok((phase.bytes(runtime)?, phase))).collect::<Result<Vec<_>>>()?;
+    let most = bytes.into_iter().max_by_key(|&(bytes, _)| bytes);
+    Ok(most.map_or((0, String::new()), |(bytes, phase)| (bytes, less_memory_if(&phase.arrays))))
 }
 
 /// Refuses a fit, called `name`, if one of its phases needs more memory than is left.

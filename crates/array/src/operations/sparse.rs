@@ -216,7 +216,6 @@ impl SparseProduct {
             results: vec![(format!("product in {place} float64 {shape:?}"), Vec::new())],
             memory_bytes: plan.state_bytes,
             result_bytes: if is_in_memory { bytes } else { 0 },
-            purpose: "a product".to_owned(),
         };
         Ok((pass, self.source(ProductPlace::Planned { is_file: !is_in_memory })))
     }

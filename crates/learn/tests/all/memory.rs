@@ -1,7 +1,8 @@
 //! The memory of a fit, which is refused before its first pass or is enough for all of them.
 
 use crate::common::*;
-use outcore_array::{Array, Part};
+use outcore_array::kernel::Binary;
+use outcore_array::{Array, ElementType, Goal, Part, Purpose, Source, SourceReader};
 use outcore_image::{Error, Stats};
 use outcore_io::{Error as IoError, Runtime};
 use outcore_learn::*;
@@ -74,6 +75,54 @@ fn a_limit_that_a_refusal_names_is_enough_for_the_whole_fit() {
         let options = LogisticRegressionOptions { most_iterations: 2, ..LogisticRegressionOptions::default() };
         logistic_regression(runtime, x, &y, 3, &options).map(|found| found.stats)
     });
+}
+
+/// Rows of a file that needs more memory than there is, with a name like advice.
+struct Large;
+
+impl Source for Large {
+    fn shape(&self) -> &[u64] {
+        &[1000, 2]
+    }
+
+    fn element(&self) -> ElementType {
+        ElementType::Float64
+    }
+
+    fn describe(&self) -> String {
+        "large".to_owned()
+    }
+
+    fn unit_rows(&self) -> u64 {
+        508
+    }
+
+    fn bytes_of(&self, rows: u64) -> u64 {
+        16 * rows
+    }
+
+    fn purpose(&self) -> Option<Purpose> {
+        let of = "of a (less, if asked).parquet, a column of which is decoded".to_owned();
+        Some(Purpose { of, less_if: "it is written with smaller pages".to_owned() })
+    }
+
+    fn reader<'a>(&'a self, _: &Runtime, _: u64, _: usize) -> Result<Box<dyn SourceReader + 'a>, Error> {
+        unreachable!("a fit that is refused reads nothing")
+    }
+
+    fn reader_bytes(&self, _most_rows: u64, _depth: usize) -> u64 {
+        1 << 40
+    }
+}
+
+#[test]
+fn a_refusal_says_how_a_file_would_take_less() {
+    let x = Array::from_source(Arc::new(Large)).unwrap();
+    let x = x.binary(Binary::Add, &x).unwrap();
+    let error = correlation(&runtime(2), &x, None).unwrap_err().to_string();
+    let pass = outcore_array::compute(&runtime(2), &[Goal::Value(x)]).unwrap_err().to_string();
+    assert!(error.contains("covariances (less, if it is written with smaller pages) needs"), "{error}");
+    assert!(pass.contains("is decoded (less, if it is written with smaller pages) needs"), "{pass}");
 }
 
 /// More numbers than the address space has are refused like any others.
