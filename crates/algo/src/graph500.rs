@@ -28,8 +28,7 @@ use outcore_graph::generate::{GenerateOptions, for_each_edges};
 use outcore_graph::import::Weights;
 use outcore_graph::{Bitmap, Direction, Graph};
 use outcore_image::{Error, Result};
-use outcore_ingest::split_mix;
-use outcore_io::Array;
+use outcore_io::{Array, split_mix};
 use outcore_table::{Id, IdStream, distance_bits};
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -3,8 +3,7 @@
 use crate::state::{Layout, array, reservation};
 use outcore_graph::Graph;
 use outcore_image::{Error, Result};
-use outcore_ingest::split_mix;
-use outcore_io::{Array, Reservation};
+use outcore_io::{Array, Reservation, split_mix};
 use outcore_table::{Id, IdStream};
 use std::collections::BinaryHeap;
 

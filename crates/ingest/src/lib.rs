@@ -41,7 +41,7 @@ pub use documents::records::STRING_IDS;
 pub use format::{formats, is_document};
 pub use input::counted_file::Reads;
 pub use input::folders::{Files, expand};
-pub use mix::{SPLIT_MIX_STEP, mix, mix_32, split_mix};
+pub use mix::{mix, mix_32};
 pub use open::{count_edges, open, with_vertex_table};
 pub use outcore_declare::Choice;
 pub use plan::{

@@ -16,6 +16,7 @@ mod error;
 mod escape;
 mod lanes;
 mod lock;
+mod mix;
 mod pipe;
 mod placed_writer;
 pub mod plan;
@@ -39,6 +40,7 @@ pub use directory::{DataFile, Directory, folder};
 pub use error::{Error, Fuse, Holder, Result, bytes_text, limit_text, parse_bytes};
 pub use escape::escaped;
 pub use lock::{into_inner, lock};
+pub use mix::{SPLIT_MIX_STEP, split_mix};
 pub use pipe::PipeReader;
 pub use placed_writer::{PlacedOptions, PlacedWriter};
 pub use process::{

@@ -4,7 +4,7 @@ use faer::{Accum, MatMut, MatRef, Par};
 use outcore_array::kernel::{self, Element as _, Fold, Loop, Scalar, Values, ValuesMut, widest};
 use outcore_array::{Array, Bytes, Computed, ElementFunction, ElementType, Goal, Memory, RowBlock, RowFold, compute};
 use outcore_image::{Error, Result, Stats};
-use outcore_io::Runtime;
+use outcore_io::{Runtime, SPLIT_MIX_STEP, split_mix};
 use std::sync::Arc;
 
 /// The error for an option or an array that cannot be.
@@ -413,14 +413,10 @@ pub(crate) fn add(to: &mut [f64], from: &[f64]) {
     to.iter_mut().zip(from).for_each(|(to, from)| *to += from);
 }
 
-/// A number in [0, 1) that looks random, of a seed and a place, by the mixing function of SplitMix64.
+/// A number in [0, 1) that looks random, of a seed and a place.
 pub(crate) fn uniform(seed: u64, place: u64) -> f64 {
-    let mut word = seed.wrapping_mul(0xd134_2543_de82_ef95) ^ (place + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    for (shift, factor) in [(30, 0xbf58_476d_1ce4_e5b9), (27, 0x94d0_49bb_1331_11eb)] {
-        word = (word ^ (word >> shift)).wrapping_mul(factor);
-    }
-    word ^= word >> 31;
-    (word >> 11) as f64 / (1u64 << 53) as f64
+    let state = seed.wrapping_mul(0xd134_2543_de82_ef95) ^ (place + 1).wrapping_mul(SPLIT_MIX_STEP);
+    (split_mix(state.wrapping_sub(SPLIT_MIX_STEP)) >> 11) as f64 / (1u64 << 53) as f64
 }
 
 /// Refuses NaN and infinities in the rows that a model is applied to, as a fit does: otherwise the likeliest class of

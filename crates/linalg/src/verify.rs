@@ -11,7 +11,7 @@ use faer::c64;
 use outcore_graph::{Direction, Edges, Frontier, ListPart, scan};
 use outcore_image::{Error, Result};
 use outcore_io::buffer::shared;
-use outcore_io::{Array, AtomicF64};
+use outcore_io::{Array, AtomicF64, SPLIT_MIX_STEP, split_mix};
 use outcore_matrix::{Operand, SparseMatrix};
 use std::fmt::Display;
 
@@ -394,10 +394,7 @@ pub fn check_solution(matrix: &SparseMatrix, x: &[f64], b: &[f64], stated: f64) 
 
 /// Coefficient of a column in a combination of all: a pseudorandom number of magnitude 1 to 2.
 pub(crate) fn chance(column: usize) -> f64 {
-    let mut bits = (column as u64).wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    bits ^= bits >> 31;
+    let bits = split_mix((column as u64).wrapping_mul(SPLIT_MIX_STEP));
     let magnitude = 1.0 + (bits >> 12) as f64 / (1u64 << 52) as f64;
     if bits & 1 == 0 { magnitude } else { -magnitude }
 }

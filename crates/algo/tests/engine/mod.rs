@@ -14,6 +14,7 @@ use outcore_graph::import::{
 use outcore_image::ImageOptions;
 use outcore_io::Runtime;
 use outcore_io::backend::Backend;
+pub use outcore_io::split_mix as mix;
 use outcore_table::{Column, IdBatch, IdStream};
 pub use outcore_testkit::runtime_under;
 use std::path::{Path, PathBuf};
@@ -291,12 +292,4 @@ pub fn same<T: PartialEq + std::fmt::Debug>(expected: &[T], found: &[T], what: &
         panic!("{what}: at {place} expected {:?}, found {:?}", expected[place], found[place]);
     }
     assert_eq!(expected.len(), found.len(), "{what}: lengths");
-}
-
-/// A well-mixed number of a number.
-pub fn mix(seed: u64) -> u64 {
-    let mut z = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
 }

@@ -17,8 +17,7 @@ use crate::engine::graph::{Direction, Graph};
 use crate::look::attributes::{check_attributes, indexed_values};
 use outcore_format::{Manifest, Order};
 use outcore_image::{ColumnStream, Error, ImageFile, MANIFEST, Result};
-use outcore_ingest::split_mix;
-use outcore_io::{Array, Unit};
+use outcore_io::{Array, Unit, split_mix};
 use serde::Serialize;
 use std::hash::{BuildHasher, RandomState};
 

@@ -13,11 +13,8 @@ mod file;
 pub use file::{GENERATE_ENDINGS, GenerateReport, write};
 
 use outcore_image::{Error, Result};
-use outcore_ingest::{
-    Block, BlockData, Choice, EdgeBatch, Facts, Ids, Parser, ReadBlocks, SPLIT_MIX_STEP, Source, TakeBatch, Weights,
-    split_mix,
-};
-use outcore_io::Runtime;
+use outcore_ingest::{Block, BlockData, Choice, EdgeBatch, Facts, Ids, Parser, ReadBlocks, Source, TakeBatch, Weights};
+use outcore_io::{Runtime, SPLIT_MIX_STEP, split_mix};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

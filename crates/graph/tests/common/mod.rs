@@ -8,8 +8,8 @@ use outcore_format::{
 };
 use outcore_graph::{Direction, Graph};
 use outcore_image::{ImageFile, ImageOptions, MANIFEST};
-use outcore_io::Runtime;
 use outcore_io::backend::Backend;
+use outcore_io::{Runtime, SPLIT_MIX_STEP, split_mix};
 pub use outcore_testkit::runtime_under;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -39,11 +39,9 @@ pub struct Random(pub u64);
 
 impl Random {
     pub fn below(&mut self, most: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (z ^ (z >> 31)) % most
+        let word = split_mix(self.0);
+        self.0 = self.0.wrapping_add(SPLIT_MIX_STEP);
+        word % most
     }
 }
 

@@ -15,7 +15,7 @@
 //! | [`subsets`](CrashStates::subsets) | a seeded choice for each: lost, kept, torn, garbage, growth |
 
 use super::record::{Before, Entry, Node, Operation, Trace};
-use super::sim::mix;
+use crate::mix::split_mix;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ffi::OsStr;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -203,8 +203,8 @@ impl<'a> CrashStates<'a> {
             put(Fate::Lost, Fate::Kept);
             put(Fate::Kept, Fate::Lost);
             if let Operation::Write { .. } = self.trace.operations[i] {
-                let seed = mix(seed ^ (i as u64) << 32);
-                let torn = |n, garbage| Fate::Torn { seed: mix(seed + n), garbage };
+                let seed = split_mix(seed ^ (i as u64) << 32);
+                let torn = |n, garbage| Fate::Torn { seed: split_mix(seed + n), garbage };
                 for own in [torn(0, false), torn(1, false), torn(2, true)] {
                     put(Fate::Kept, own);
                     put(Fate::Lost, own);
@@ -215,11 +215,11 @@ impl<'a> CrashStates<'a> {
         }
         for subset in 0..self.subsets {
             let draw = |i: &usize| {
-                let draw = mix(mix(seed ^ subset << 20) ^ *i as u64);
+                let draw = split_mix(split_mix(seed ^ subset << 20) ^ *i as u64);
                 match (&self.trace.operations[*i], draw % 8) {
                     (_, 0..3) => Fate::Lost,
-                    (Operation::Write { .. }, 3) => Fate::Torn { seed: mix(draw), garbage: false },
-                    (Operation::Write { .. }, 4) => Fate::Torn { seed: mix(draw), garbage: true },
+                    (Operation::Write { .. }, 3) => Fate::Torn { seed: split_mix(draw), garbage: false },
+                    (Operation::Write { .. }, 4) => Fate::Torn { seed: split_mix(draw), garbage: true },
                     (Operation::Write { .. }, 5) if draw & 256 == 0 => Fate::NotGrown,
                     (Operation::Write { .. }, 5) => Fate::OnlyGrown,
                     _ => Fate::Kept,
@@ -396,16 +396,16 @@ fn apply(operation: &Operation, fate: Fate, bytes: &mut Vec<u8>) {
 fn tear(bytes: &mut [u8], start: usize, written: &[u8], seed: u64, garbage: bool) {
     let (first, end) = (start / SECTOR_BYTES, start + written.len());
     let sectors = first..end.div_ceil(SECTOR_BYTES);
-    let lost = first as u64 + mix(seed) % (sectors.len() as u64).max(1);
+    let lost = first as u64 + split_mix(seed) % (sectors.len() as u64).max(1);
     for sector in sectors {
         let from = (sector * SECTOR_BYTES).max(start);
         let to = ((sector + 1) * SECTOR_BYTES).min(end);
-        let draw = mix(seed ^ sector as u64);
+        let draw = split_mix(seed ^ sector as u64);
         if sector as u64 != lost && draw & 1 == 0 {
             bytes[from..to].copy_from_slice(&written[from - start..to - start]);
         } else if garbage {
             for (place, byte) in bytes[from..to].iter_mut().enumerate() {
-                *byte = mix(draw ^ place as u64) as u8;
+                *byte = split_mix(draw ^ place as u64) as u8;
             }
         }
     }

@@ -15,6 +15,7 @@ use super::{Backend, Change, Completion, Handle, Location, Open, Queue, Region, 
 use crate::directory::DataFile;
 use crate::error::Result;
 use crate::lock::lock;
+use crate::mix::split_mix;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -168,7 +169,7 @@ impl State {
             return;
         }
         if self.faults.flip_at == Some(number) {
-            let bit = mix(self.faults.seed ^ number) as usize % (8 * bytes.len());
+            let bit = split_mix(self.faults.seed ^ number) as usize % (8 * bytes.len());
             bytes[bit / 8] ^= 1 << (bit % 8);
         }
         if self.faults.tear_at == Some(number) {
@@ -332,7 +333,7 @@ struct SimQueue {
 impl SimQueue {
     fn draw(&mut self, below: u64) -> u64 {
         self.draws += 1;
-        mix(self.state.faults.seed.wrapping_mul(31).wrapping_add(self.draws)) % below.max(1)
+        split_mix(self.state.faults.seed.wrapping_mul(31).wrapping_add(self.draws)) % below.max(1)
     }
 
     /// Cuts a request short by chance, to a multiple of 512 bytes that is at least `least` of them.
@@ -382,14 +383,6 @@ impl Queue for SimQueue {
         completions.push(Completion { tag: request.tag, result });
         Ok(())
     }
-}
-
-/// A well-mixed 64-bit hash of a number (SplitMix64; Steele, Lea, Flood, OOPSLA 2014).
-pub(super) fn mix(seed: u64) -> u64 {
-    let mut z = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use crate::tall::complex::complex_dots;
 use crate::tall::kernels::{MOST_WIDTH, Square, add_product, dots, transform};
 use faer::Mat;
 use outcore_image::{Error, Result};
-use outcore_io::{Array, Runtime, lock};
+use outcore_io::{Array, Runtime, SPLIT_MIX_STEP, lock, split_mix};
 use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -290,15 +290,10 @@ pub(crate) fn added(one: &Square, other: &Square) -> Square {
     std::array::from_fn(|i| std::array::from_fn(|k| one[i][k] + other[i][k]))
 }
 
-/// A number between -1 and 1 that looks random, by the mixing function of SplitMix64.
+/// A number between -1 and 1 that looks random, of a seed and a place.
 pub(crate) fn uniform(seed: u64, place: u64) -> f64 {
-    let mut word =
-        seed.wrapping_mul(0xd134_2543_de82_ef95).wrapping_add((place + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
-    for (shift, factor) in [(30, 0xbf58_476d_1ce4_e5b9), (27, 0x94d0_49bb_1331_11eb)] {
-        word = (word ^ (word >> shift)).wrapping_mul(factor);
-    }
-    word ^= word >> 31;
-    (word >> 11) as f64 / (1u64 << 52) as f64 - 1.0
+    let state = seed.wrapping_mul(0xd134_2543_de82_ef95).wrapping_add(place.wrapping_mul(SPLIT_MIX_STEP));
+    (split_mix(state) >> 11) as f64 / (1u64 << 52) as f64 - 1.0
 }
 
 /// The greatest magnitude of some values.

@@ -2,7 +2,7 @@
 #![allow(dead_code)] // why: each test uses some of it
 
 use outcore_array::{Array, Bytes, ElementType, Goal, ImageGoal, ImageSource, Memory, compute};
-use outcore_io::Runtime;
+use outcore_io::{Runtime, SPLIT_MIX_STEP, split_mix};
 pub use outcore_testkit::runtime_under;
 use std::path::Path;
 use std::sync::Arc;
@@ -45,11 +45,9 @@ pub fn open(runtime: &Arc<Runtime>, path: &Path) -> Array {
 pub fn uniform(seed: u64, count: usize) -> Vec<f64> {
     let mut state = seed;
     let mut next = || {
-        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut word = state;
-        word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((word ^ (word >> 31)) >> 11) as f64 / (1u64 << 53) as f64
+        let word = split_mix(state);
+        state = state.wrapping_add(SPLIT_MIX_STEP);
+        (word >> 11) as f64 / (1u64 << 53) as f64
     };
     (0..count).map(|_| next()).collect()
 }
