@@ -11,7 +11,7 @@ use crate::dense::DenseImage;
 use crate::error::Result;
 use crate::stats::SweepStats;
 use outcore_format::{PAGE_BYTES, PageBytes, dense};
-use outcore_io::{Pinned, PinnedRun, Reader, Task, Unit};
+use outcore_io::{PinnedRun, Reader, Task, Unit};
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
