@@ -29,7 +29,7 @@ from outcore._errors import (
     VerificationError,
 )
 from outcore._graphs.estimate import Estimate, estimate
-from outcore._graphs.report import Report
+from outcore._graphs.report import ImportReport, Report
 from outcore._outcore import (
     AlgorithmResult,
     Degrees,
@@ -52,6 +52,7 @@ __all__ = [
     "Graph",
     "ImageExistsError",
     "ImportEstimate",
+    "ImportReport",
     "InputError",
     "MemoryLimitError",
     "NoImageError",

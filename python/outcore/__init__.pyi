@@ -30,6 +30,7 @@ from outcore._errors import NoImageError as NoImageError
 from outcore._errors import NoVertexError as NoVertexError
 from outcore._errors import OutcoreError as OutcoreError
 from outcore._errors import VerificationError as VerificationError
+from outcore._graphs.report import ImportReport as ImportReport
 from outcore._graphs.report import Report as Report
 from outcore._linalg.matrix import MultiplyPlan as MultiplyPlan
 from outcore._linalg.matrix import SparseMatrix as SparseMatrix
@@ -48,6 +49,7 @@ __all__ = [
     "Graph",
     "ImageExistsError",
     "ImportEstimate",
+    "ImportReport",
     "InputError",
     "MemoryLimitError",
     "NoImageError",

@@ -22,6 +22,7 @@ __all__ = [
     "Matrix",
     "Nodes",
     "ProgramResult",
+    "Run",
     "Runtime",
     "SIDES",
     "Table",
@@ -89,6 +90,20 @@ class Runtime:
     def threads(self) -> int: ...
     def holders(self) -> dict[str, int]: ...
     def __reduce__(self) -> Never: ...
+
+@final
+class Run:
+    @property
+    def input(self) -> str: ...
+    def over(self, shape: tuple[int, ...]) -> Run: ...
+    def page(
+        self,
+        called: tuple[str, str],
+        options: Sequence[tuple[str, str, str | None, bool]],
+        attributes: str,
+        tables: Sequence[tuple[str, list[str], list[list[str]]]],
+        path: str | os.PathLike[str] | None,
+    ) -> str: ...
 
 @final
 class Matrix:
@@ -480,7 +495,7 @@ def compute_arrays(
     values: Sequence[Expression],
     images: Sequence[tuple[Expression, str | os.PathLike[str], bool, list[str] | None]],
     options: dict[str, Any],
-) -> tuple[list[np.ndarray], dict[str, Any]]: ...
+) -> tuple[list[np.ndarray], dict[str, Any], Run]: ...
 def element_fold(
     function: tuple[str, int, Any, Callable[[Sequence[bytes]], None]],
     merge: tuple[str, int, Any, Callable[[Sequence[bytes]], None]],

@@ -12,12 +12,13 @@ import numpy as np
 
 from outcore import _outcore
 from outcore._errors import UsageError
+from outcore._graphs.report import Rows, rows_of
 from outcore._linalg.bellman_ford import bellman_ford
 from outcore._linalg.dense_operands import check_writable
 from outcore._linalg.expm_multiply import expm_multiply
 from outcore._linalg.pagerank import PageRankResult, pagerank
 from outcore._linalg.preconditioner import preconditioner
-from outcore._linalg.results import Result, opened, require
+from outcore._linalg.results import Result, opened, reported, require
 from outcore._linalg.spectral_embedding import EmbeddingResult, spectral_embedding
 from outcore._options import checked
 
@@ -58,6 +59,9 @@ class EigshResult(Result):
     complete: bool
     """Whether it is known that no pair is missing that is wanted more; of an error's `result` it may be not."""
 
+    def _tables(self) -> list[Rows]:
+        return [rows_of("Eigenvalues and residuals", eigenvalue=self.eigenvalues, residual=self.residuals)]
+
 
 class SvdResult(Result):
     """Singular values and vectors: `u, s, vh = result`, and what is known of them."""
@@ -78,6 +82,9 @@ class SvdResult(Result):
     means: np.ndarray | None
     """Of `randomized_svd`: the mean of every column, if it was taken away."""
 
+    def _tables(self) -> list[Rows]:
+        return [rows_of("Singular values and residuals", value=self.singular_values, residual=self.residuals)]
+
 
 class NmfResult(Result):
     """Non-negative factors: `W, H = result`, and what is known of them."""
@@ -90,6 +97,9 @@ class NmfResult(Result):
     """How many iterations there were."""
     converged: bool
     """Whether it ended because of `tol`."""
+
+    def _tables(self) -> list[Rows]:
+        return [rows_of("Losses by iterations", last=True, loss=self.losses)]
 
 
 class Solution(Result):
@@ -110,8 +120,13 @@ class Solution(Result):
     iterations: int
     """Steps of the method."""
 
+    def _tables(self) -> list[Rows]:
+        solution = rows_of("The solution", x=self.x)
+        return [rows_of("Residuals by iterations", last=True, residual=self.residuals), solution]
+
 
 @checked
+@reported
 def eigsh(
     A: Any,
     k: int = 6,
@@ -200,6 +215,7 @@ def eigsh(
 
 
 @checked
+@reported
 def eigs(
     A: Any,
     k: int = 6,
@@ -247,15 +263,14 @@ def eigs(
     """
     matrix = opened(A)
     options = {"k": k, "which": which, "tol": tol, "ncv": ncv, "maxiter": maxiter, "seed": seed}
-    found = _outcore.run_solver(
-        "eigs", matrix._matrix, options, checkpoint=checkpoint, vectors=return_eigenvectors
-    )
+    found = _outcore.run_solver("eigs", matrix._matrix, options, checkpoint=checkpoint, vectors=return_eigenvectors)
     # Not a sum, which would change the signs of zeros.
     values = np.stack([found.pop("eigenvalue_real"), found.pop("eigenvalue_imag")], axis=1).view(np.complex128)[:, 0]
     return _eigenpairs(found, k, values, found.pop("vectors").view(np.complex128) if return_eigenvectors else None)
 
 
 @checked
+@reported
 def svds(
     A: Any,
     k: int = 6,
@@ -302,9 +317,7 @@ def svds(
     """
     matrix = opened(A)
     options = {"k": k, "tol": tol, "ncv": ncv, "block": block, "maxiter": maxiter, "seed": seed}
-    found = _outcore.run_solver(
-        "svds", matrix._matrix, options, checkpoint=checkpoint, vectors=return_singular_vectors
-    )
+    found = _outcore.run_solver("svds", matrix._matrix, options, checkpoint=checkpoint, vectors=return_singular_vectors)
     values, residuals = found.pop("singular_value")[::-1], found.pop("residual")[::-1]
     left, right = (found.pop(side)[:, ::-1] if side in found else None for side in ("vectors", "right"))
     bound, converged = found.pop("residual_bound"), found.pop("converged")
@@ -317,6 +330,7 @@ def svds(
 
 
 @checked
+@reported
 def randomized_svd(
     A: Any,
     k: int,
@@ -366,12 +380,11 @@ def randomized_svd(
     means = found.pop("means", None)
     residuals = found.pop("residual")
     members = (left, values, right.T)
-    return SvdResult(
-        members, left=left, singular_values=values, right=right, residuals=residuals, means=means, **found
-    )
+    return SvdResult(members, left=left, singular_values=values, right=right, residuals=residuals, means=means, **found)
 
 
 @checked
+@reported
 def nmf(
     A: Any,
     n_components: int = 8,
@@ -428,6 +441,7 @@ def nmf(
 
 
 @checked
+@reported
 def cg(
     A: Any,
     b: Any,
@@ -478,6 +492,7 @@ def cg(
 
 
 @checked
+@reported
 def minres(
     A: Any,
     b: Any,
@@ -500,6 +515,7 @@ def minres(
 
 
 @checked
+@reported
 def gmres(
     A: Any,
     b: Any,
@@ -526,6 +542,7 @@ def gmres(
 
 
 @checked
+@reported
 def bicgstab(
     A: Any,
     b: Any,

@@ -5,8 +5,7 @@ use crate::convert::{id_list, id_text};
 use crate::errors::{exception, raise, usage};
 use crate::graph::PyGraph;
 use crate::result::{PyTable, report_of};
-use crate::runtime::{run, run_watched};
-use outcore::io::Sampler;
+use crate::runtime::{run, run_sampled};
 use outcore::report::{Given, Planned, Summary};
 use outcore::{
     ALGORITHMS, Algorithm, Datum, Declared, DefaultValue, Graph, GraphValues, Kind, Parameter, Unconverged, Value,
@@ -210,15 +209,12 @@ pub fn run_algorithm(
         );
         warn(py, &text)?;
     }
-    let mut sampler = Sampler::start(graph.runtime());
-    let look = || sampler.look(graph.runtime());
-    let (found, plan) = run_watched(py, graph.runtime(), look, || {
+    let ((found, plan), samples) = run_sampled(py, graph.runtime(), || {
         let plan = algorithm.plan(&graph, values)?;
         let estimate = plan.estimate(&graph);
         estimate.check_result(&graph, verify, None)?;
         Ok((plan.run(&graph, verify, None)?, Planned::from(&estimate)))
     })?;
-    let samples = sampler.finish(graph.runtime());
     let summary = run(py, graph.runtime(), || Summary::of_attributes(&graph, algorithm, &found.attributes))?;
     let ranked = found.shown.first().map(|(_, column)| found.columns[*column].0.clone());
     let attributes = found.attributes.into_iter().map(|datum| slot(py, &graph, datum)).collect::<PyResult<Vec<_>>>()?;

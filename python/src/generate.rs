@@ -1,10 +1,10 @@
 //! Generated graphs, as images or as files of edges.
 
 use crate::chunks;
-use crate::import::{choose, import_noting, turn};
+use crate::import::{choose, turn};
 use crate::runtime::{Limits, run, settings};
 use outcore::generate::{GenerateOptions, source, write};
-use outcore::import::ImportOptions;
+use outcore::import::{ImportOptions, ImportSummary, import};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::json;
@@ -45,7 +45,7 @@ pub fn generate<'py>(
         let is_within = chunks::is_making_rows();
         let outcome = run(py, &runtime, || {
             let _turn = turn(&runtime, is_within)?;
-            import_noting(&runtime, source(&options)?, &output, &imported)
+            import(&runtime, source(&options)?, &output, &imported).map(ImportSummary::of)
         });
         return crate::to_dict(py, &outcome?);
     }

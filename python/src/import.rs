@@ -5,21 +5,22 @@ use crate::convert::id_text;
 use crate::errors::{raise, usage};
 use crate::exit;
 use crate::graph::PyGraph;
+use crate::page::PyRun;
 use crate::progress::Wanted;
 use crate::result::PyTable;
 use crate::runtime::{Limits, run_watched, settings};
 use numpy::{PyArray1, PyArrayMethods};
 use outcore::arrow::array::RecordBatchReader;
 use outcore::import::{
-    self, Attributes, Condition, Duplicates, Facts, ImportOptions, ImportSummary, Input, InputOptions, Literal, Part,
-    Source,
+    self, Attributes, Condition, Duplicates, Facts, ImportEstimate, ImportOptions, ImportSummary, Input, InputOptions,
+    Literal, Part, Source,
 };
-use outcore::io;
+use outcore::io::{self, Sampler};
 use outcore::{Choice, Graph, Result, Runtime, Table};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::{Value, json};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// A value of a condition as text, and whether it is a string.
@@ -68,16 +69,6 @@ pub fn choose<T: Choice>(py: Python<'_>, option: &str, found: &str) -> PyResult<
 
 /// Further vertices: a table or the file of one, or how many integers from 0 on.
 type Vertices<'py> = (Option<Bound<'py, PyAny>>, Option<u64>);
-
-/// Imports a source, and keeps what it says about how it was read.
-pub fn import_noting(
-    runtime: &Runtime,
-    source: Source,
-    image: &Path,
-    options: &ImportOptions,
-) -> Result<ImportSummary> {
-    Ok(ImportSummary::of(import::import(runtime, source, image, options)?))
-}
 
 /// See `outcore.import_graph`: from files and images.
 #[pyfunction]
@@ -217,6 +208,14 @@ enum Listed {
     File(PathBuf),
 }
 
+/// The outcome of a job.
+enum Outcome {
+    /// The needs of an import that was only estimated.
+    Estimated(Value),
+    /// What was imported, what it was estimated to need, and the graph if it is in memory.
+    Imported(Box<ImportSummary>, ImportEstimate, Option<Graph>),
+}
+
 /// An import to an image, or into memory if there is none: then the report has the open graph as `graph`.
 struct Job {
     image: Option<PathBuf>,
@@ -310,8 +309,9 @@ impl Job {
     ) -> PyResult<Bound<'py, PyAny>> {
         let (runtime, raised) = (Arc::clone(&self.runtime), Arc::clone(&self.raised));
         let (is_within, progress) = (is_making_rows(), std::mem::take(&mut self.progress));
-        let cancel = runtime.cancel().clone();
+        let (cancel, mut sampler) = (runtime.cancel().clone(), Sampler::start(&runtime));
         let look = || {
+            sampler.look(&runtime);
             // At the end of the interpreter nobody hears an exception.
             if cancel.is_cancelled() && !exit::is_ending() {
                 interrupt(&raised);
@@ -322,14 +322,18 @@ impl Job {
             let source = open(&runtime, &self.input)?;
             self.import(source)
         });
-        let (facts, graph) = or_raised(outcome, &raised)?;
-        let dict = crate::to_dict(py, &facts)?;
+        let (summary, needs, graph) = match or_raised(outcome, &raised)? {
+            Outcome::Estimated(needs) => return crate::to_dict(py, &needs),
+            Outcome::Imported(summary, needs, graph) => (summary, needs, graph),
+        };
+        let dict = crate::to_dict(py, &summary)?;
+        dict.set_item("run", PyRun::of_import(&runtime, &summary, &needs, sampler.finish(&runtime)))?;
         graph.map(|graph| dict.set_item("graph", PyGraph::of(&graph, progress))).transpose()?;
         Ok(dict)
     }
 
-    /// The summary of the import, with the graph if it is in memory, or the needs of one that is only estimated.
-    fn import(self, mut source: Source) -> Result<(Value, Option<Graph>)> {
+    /// Imports a source, or estimates that.
+    fn import(self, mut source: Source) -> Result<Outcome> {
         let Job { image, mut options, runtime, .. } = self;
         if let Some(shape) = self.shape {
             source = import::with_shape(source, shape)?;
@@ -349,23 +353,22 @@ impl Job {
         if !self.says_duplicates && source.facts().keeps_parallel {
             options.duplicates = Duplicates::Keep;
         }
+        let needs = import::estimate(&runtime, source.facts(), &options);
         if self.explain {
-            let import::ImportEstimate { edges, temporary_bytes, image_bytes, memory_bytes } =
-                import::estimate(&runtime, source.facts(), &options);
+            let ImportEstimate { edges, temporary_bytes, image_bytes, memory_bytes } = needs;
             let Facts { format, notes, .. } = source.facts();
-            let needs = json!({
+            return Ok(Outcome::Estimated(json!({
                 "format": format, "edges": edges, "temporary_bytes": temporary_bytes, "image_bytes": image_bytes,
                 "memory_bytes": memory_bytes, "notes": notes,
-            });
-            return Ok((needs, None));
+            })));
         }
-        let (summary, graph) = match image {
-            Some(image) => (import_noting(&runtime, source, &image, &options)?, None),
+        let (report, graph) = match image {
+            Some(image) => (import::import(&runtime, source, &image, &options)?, None),
             None => {
                 let (graph, report) = import::import_into_memory(&runtime, source, &options)?;
-                (ImportSummary::of(report), Some(graph))
+                (report, Some(graph))
             }
         };
-        Ok((json!(summary), graph))
+        Ok(Outcome::Imported(Box::new(ImportSummary::of(report)), needs, graph))
     }
 }

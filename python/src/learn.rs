@@ -3,16 +3,19 @@
 
 use crate::array::PyExpression;
 use crate::import::choose;
-use crate::runtime::{Limits, run, settings};
+use crate::page::PyRun;
+use crate::runtime::{Limits, run_sampled, settings};
 use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1};
 use outcore::array::Array;
+use outcore::io::Sample;
 use outcore::learn::{
     self, GaussianMixtureOptions, GaussianNbOptions, KMeansOptions, KMeansStart, LinearModel, LinearRegressionOptions,
     LogisticRegressionOptions, MixtureStart, PcaOptions, RidgeOptions, StandardScalerOptions, TruncatedSvdOptions,
 };
-use outcore::{Result, Stats};
+use outcore::{Result, Runtime, Stats};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use std::sync::Arc;
 
 /// Numbers of Python's, row by row, whatever shape they stand for.
 type Numbers<'py> = PyReadonlyArray1<'py, f64>;
@@ -21,12 +24,6 @@ type Numbers<'py> = PyReadonlyArray1<'py, f64>;
 struct Facts<'py>(Bound<'py, PyDict>);
 
 impl<'py> Facts<'py> {
-    fn new(py: Python<'py>, stats: &Stats) -> PyResult<Self> {
-        let facts = PyDict::new(py);
-        facts.set_item("stats", crate::to_dict(py, stats)?)?;
-        Ok(Facts(facts))
-    }
-
     fn set(&self, name: &str, value: impl IntoPyObject<'py>) -> PyResult<&Self> {
         self.0.set_item(name, value)?;
         Ok(self)
@@ -54,15 +51,33 @@ impl<'py> Facts<'py> {
     }
 }
 
+/// A fit that has ended, for the facts of its model.
+struct Fit {
+    runtime: Arc<Runtime>,
+    samples: Vec<Sample>,
+}
+
+impl Fit {
+    /// The facts of a model of this cost.
+    fn facts<'py>(self, py: Python<'py>, stats: &Stats) -> PyResult<Facts<'py>> {
+        let facts = PyDict::new(py);
+        facts.set_item("stats", crate::to_dict(py, stats)?)?;
+        facts.set_item("run", PyRun::of_arrays(&self.runtime, stats.clone(), self.samples))?;
+        Ok(Facts(facts))
+    }
+}
+
 /// Fits a model under limits; `names` beside these are those of the columns.
 fn fitted<T: Send>(
     py: Python<'_>,
     options: &Bound<'_, PyDict>,
-    fit: impl FnOnce(&std::sync::Arc<outcore::Runtime>) -> Result<T> + Send,
-) -> PyResult<T> {
+    fit: impl FnOnce(&Arc<Runtime>) -> Result<T> + Send,
+) -> PyResult<(T, Fit)> {
     let names = options.get_item("names")?.map_or(Ok(None), |names| names.extract::<Option<Vec<String>>>())?;
     let runtime = settings::<Limits>(options)?.runtime(py)?;
-    run(py, &runtime, || fit(&runtime).map_err(|error| learn::with_names(error, &names.unwrap_or_default())))
+    let named = |error| learn::with_names(error, &names.unwrap_or_default());
+    let (found, samples) = run_sampled(py, &runtime, || fit(&runtime).map_err(named))?;
+    Ok((found, Fit { runtime, samples }))
 }
 
 fn array(given: &Option<PyExpression>) -> Option<&Array> {
@@ -94,8 +109,8 @@ pub fn kmeans<'py>(
     let start = centres.as_deref().map_or(KMeansStart::Parallel { rounds }, KMeansStart::Centres);
     let weights = array(&weights);
     let own = KMeansOptions { clusters, start, starts, most_iterations: max_iter, tolerance: tol, seed, weights };
-    let found = fitted(py, options, |runtime| learn::kmeans(runtime, &x.array, &own))?;
-    let facts = Facts::new(py, &found.stats)?;
+    let (found, fit) = fitted(py, options, |runtime| learn::kmeans(runtime, &x.array, &own))?;
+    let facts = fit.facts(py, &found.stats)?;
     facts.matrix("centres", &found.centres, clusters)?.vector("counts", &found.counts)?;
     facts.set("inertia", found.inertia)?.set("iterations", found.iterations)?.set("converged", found.converged)?;
     Ok(facts.0)
@@ -140,8 +155,8 @@ pub fn gaussian_mixture<'py>(
         regularisation,
         seed,
     };
-    let found = fitted(py, options, |runtime| learn::gaussian_mixture(runtime, &x.array, &own))?;
-    let facts = Facts::new(py, &found.stats)?;
+    let (found, fit) = fitted(py, options, |runtime| learn::gaussian_mixture(runtime, &x.array, &own))?;
+    let facts = fit.facts(py, &found.stats)?;
     facts.vector("weights", &found.weights)?.matrix("means", &found.means, components)?;
     facts.vector("covariances", &found.covariances)?.vector("precisions_cholesky", &found.precisions_cholesky)?;
     facts.set("converged", found.converged)?.set("iterations", found.iterations)?;
@@ -176,8 +191,8 @@ pub fn pca<'py>(
     solver: &str,
 ) -> PyResult<Bound<'py, PyDict>> {
     let own = PcaOptions { components, solver: choose(py, "solver", solver)? };
-    let found = fitted(py, options, |runtime| learn::pca(runtime, &x.array, &own))?;
-    let facts = Facts::new(py, &found.stats)?;
+    let (found, fit) = fitted(py, options, |runtime| learn::pca(runtime, &x.array, &own))?;
+    let facts = fit.facts(py, &found.stats)?;
     facts.directions(&found.components, &found.singular_values)?;
     facts.variances(&found.explained_variance, &found.explained_variance_ratio)?;
     facts.vector("mean", &found.mean)?.set("noise_variance", found.noise_variance)?;
@@ -195,15 +210,15 @@ pub fn truncated_svd<'py>(
     solver: &str,
 ) -> PyResult<Bound<'py, PyDict>> {
     let own = TruncatedSvdOptions { components, solver: choose(py, "solver", solver)? };
-    let found = fitted(py, options, |runtime| learn::truncated_svd(runtime, &x.array, &own))?;
-    let facts = Facts::new(py, &found.stats)?;
+    let (found, fit) = fitted(py, options, |runtime| learn::truncated_svd(runtime, &x.array, &own))?;
+    let facts = fit.facts(py, &found.stats)?;
     facts.directions(&found.components, &found.singular_values)?;
     facts.variances(&found.explained_variance, &found.explained_variance_ratio)?;
     Ok(facts.0)
 }
 
-fn linear<'py>(py: Python<'py>, found: &LinearModel) -> PyResult<Bound<'py, PyDict>> {
-    let facts = Facts::new(py, &found.stats)?;
+fn linear<'py>(py: Python<'py>, found: &LinearModel, fit: Fit) -> PyResult<Bound<'py, PyDict>> {
+    let facts = fit.facts(py, &found.stats)?;
     facts.matrix("coefficients", &found.coefficients, found.intercept.len())?.vector("intercept", &found.intercept)?;
     facts.set("rank", found.rank)?.vector("r2", &found.r2)?;
     Ok(facts.0)
@@ -221,8 +236,8 @@ pub fn linear_regression<'py>(
     weights: Option<PyExpression>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let own = LinearRegressionOptions { intercept, weights: array(&weights) };
-    let found = fitted(py, options, |runtime| learn::linear_regression(runtime, &x.array, &y.array, &own))?;
-    linear(py, &found)
+    let (found, fit) = fitted(py, options, |runtime| learn::linear_regression(runtime, &x.array, &y.array, &own))?;
+    linear(py, &found, fit)
 }
 
 /// See `outcore.ml.Ridge`: coefficients and intercepts of all targets.
@@ -238,8 +253,8 @@ pub fn ridge<'py>(
     weights: Option<PyExpression>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let own = RidgeOptions { alpha, intercept, weights: array(&weights) };
-    let found = fitted(py, options, |runtime| learn::ridge(runtime, &x.array, &y.array, &own))?;
-    linear(py, &found)
+    let (found, fit) = fitted(py, options, |runtime| learn::ridge(runtime, &x.array, &y.array, &own))?;
+    linear(py, &found, fit)
 }
 
 /// See `outcore.ml.LogisticRegression`: coefficients of one class of two, or of all.
@@ -261,8 +276,8 @@ pub fn logistic_regression<'py>(
     let weights = array(&weights);
     let own = LogisticRegressionOptions { c, intercept, most_iterations: max_iter, tolerance: tol, weights };
     let fit = |runtime: &_| learn::logistic_regression(runtime, &x.array, &labels.array, classes, &own);
-    let found = fitted(py, options, fit)?;
-    let facts = Facts::new(py, &found.stats)?;
+    let (found, fit) = fitted(py, options, fit)?;
+    let facts = fit.facts(py, &found.stats)?;
     facts.matrix("coefficients", &found.coefficients, found.intercept.len())?.vector("intercept", &found.intercept)?;
     facts.set("iterations", found.iterations)?.set("converged", found.converged)?.set("loss", found.loss)?;
     facts.set("is_separable", found.is_separable)?;
@@ -286,8 +301,8 @@ pub fn gaussian_nb<'py>(
     let priors = numbers(priors)?;
     let own = GaussianNbOptions { smoothing, priors: priors.as_deref(), weights: array(&weights) };
     let fit = |runtime: &_| learn::gaussian_nb(runtime, &x.array, &labels.array, classes, &own);
-    let found = fitted(py, options, fit)?;
-    let facts = Facts::new(py, &found.stats)?;
+    let (found, fit) = fitted(py, options, fit)?;
+    let facts = fit.facts(py, &found.stats)?;
     facts.vector("counts", &found.counts)?.vector("priors", &found.priors)?;
     facts.matrix("means", &found.means, classes)?.matrix("variances", &found.variances, classes)?;
     facts.set("epsilon", found.epsilon)?;
@@ -318,8 +333,8 @@ pub fn standard_scaler<'py>(
     weights: Option<PyExpression>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let own = StandardScalerOptions { weights: array(&weights), ..StandardScalerOptions::default() };
-    let found = fitted(py, options, |runtime| learn::standard_scaler(runtime, &x.array, &own))?;
-    let facts = Facts::new(py, &found.stats)?;
+    let (found, fit) = fitted(py, options, |runtime| learn::standard_scaler(runtime, &x.array, &own))?;
+    let facts = fit.facts(py, &found.stats)?;
     facts.vector("mean", &found.mean)?.vector("variance", &found.variance)?.vector("scale", &found.scale)?;
     Ok(facts.0)
 }

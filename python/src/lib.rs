@@ -19,6 +19,7 @@ mod import;
 mod learn;
 mod linalg;
 mod matrix;
+mod page;
 mod products;
 mod program;
 mod progress;
@@ -73,6 +74,8 @@ mod _outcore {
     use super::linalg::{run_solver, solvers};
     #[pymodule_export]
     use super::matrix::PyMatrix;
+    #[pymodule_export]
+    use super::page::PyRun;
     #[pymodule_export]
     use super::products::{expm_multiply, rank_rows, shortest_paths};
     #[pymodule_export]

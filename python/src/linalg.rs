@@ -4,10 +4,13 @@ use crate::algorithms::{described, values_of};
 use crate::columns::{keep, set_aside};
 use crate::errors::{raise, usage};
 use crate::matrix::{PyMatrix, costs};
-use crate::runtime::run;
+use crate::page::PyRun;
+use crate::runtime::{run, run_sampled};
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadwriteArray2};
+use outcore::io::Sample;
 use outcore::linalg::{self, Given, SOLVERS, Vectors};
-use outcore::{DenseShape, Fact, Values, named};
+use outcore::report::Planned;
+use outcore::{DenseShape, Fact, Graph, Stats, Values, least_limit, named};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::path::PathBuf;
@@ -90,16 +93,20 @@ pub fn run_solver<'py>(
     let values = Values::new(solver, values_of(solver, options)?).map_err(|error| raise(py, error))?;
     let given = Given { values, inputs: Vec::new(), output: None, checkpoint };
     let (has_out, sparse) = (out.is_some(), &matrix.for_operation(py));
-    let found = run(py, sparse.graph().runtime(), || {
+    let graph = sparse.graph();
+    let ((found, planned), samples) = run_sampled(py, graph.runtime(), || {
         let plan = (solver.plan)(sparse, given)?;
+        let needs = plan.needs(sparse)?;
         if vectors && !has_out {
-            let shapes = plan.needs(sparse)?.shapes;
-            sparse.graph().make_room(VECTORS, shapes.iter().map(numbers_bytes).fold(0, u64::saturating_add))?;
+            graph.make_room(VECTORS, needs.shapes.iter().map(numbers_bytes).fold(0, u64::saturating_add))?;
         }
-        plan.run(sparse, false)
+        let memory_bytes = least_limit(graph, needs.least_bytes);
+        let planned = Planned::of_solver(memory_bytes, needs.least_bytes, &needs.passes, needs.columns_per_pass);
+        Ok((plan.run(sparse, false)?, planned))
     })?;
     let facts = PyDict::new(py);
     facts.set_item("stats", costs(py, &found.stats)?)?;
+    facts.set_item("run", PyRun::of_graph(graph, (planned, found.stats.clone(), samples)))?;
     found.facts.iter().try_for_each(|(name, fact)| set_fact(&facts, name, fact))?;
     for (name, numbers) in &found.values {
         facts.set_item(name, PyArray1::from_slice(py, numbers))?;
@@ -133,10 +140,16 @@ fn set_fact(facts: &Bound<'_, PyDict>, name: &str, fact: &Fact) -> PyResult<()> 
     }
 }
 
-/// Facts of every result: the number of vectors multiplied, and the statistics.
-pub(crate) fn facts<'py>(py: Python<'py>, products: u64, stats: &outcore::Stats) -> PyResult<Bound<'py, PyDict>> {
+/// Facts of every result: the number of vectors multiplied, the statistics, and the run for its page.
+pub(crate) fn facts<'py>(
+    py: Python<'py>,
+    graph: &Graph,
+    products: u64,
+    (stats, samples): (&Stats, Vec<Sample>),
+) -> PyResult<Bound<'py, PyDict>> {
     let facts = PyDict::new(py);
     facts.set_item("products", products)?;
     facts.set_item("stats", costs(py, stats)?)?;
+    facts.set_item("run", PyRun::of_graph(graph, (Planned::default(), stats.clone(), samples)))?;
     Ok(facts)
 }

@@ -4,7 +4,7 @@ use crate::columns::{keep, set_aside};
 use crate::import::choose;
 use crate::linalg::{delivered, facts, require_room};
 use crate::matrix::{PyMatrix, costs};
-use crate::runtime::run;
+use crate::runtime::{run, run_sampled};
 use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyReadwriteArray2, PyReadwriteArray3, PyUntypedArrayMethods};
 use outcore::linalg::{self, BellmanFordOptions, RankOptions};
 use pyo3::prelude::*;
@@ -36,8 +36,9 @@ pub fn rank_rows<'py>(
         require_room(py, matrix, matrix.matrix.shape().0, 1)?;
     }
     let sparse = matrix.for_operation(py);
-    let mut found = run(py, sparse.graph().runtime(), || linalg::pagerank(&sparse, &options))?;
-    let facts = facts(py, found.products, &found.stats)?;
+    let graph = sparse.graph();
+    let (mut found, samples) = run_sampled(py, graph.runtime(), || linalg::pagerank(&sparse, &options))?;
+    let facts = facts(py, graph, found.products, (&found.stats, samples))?;
     facts.set_item("iterations", found.iterations)?;
     facts.set_item("residual", found.residual)?;
     facts.set_item("converged", found.stopped_by.converged())?;

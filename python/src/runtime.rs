@@ -4,7 +4,7 @@ use crate::errors::{raise, usage};
 use crate::exit::{self, UnderWay};
 use crate::progress::{Wanted, tell, tell_from_outside};
 use outcore::io::lock;
-use outcore::io::{self, Holder, backend, bytes_text};
+use outcore::io::{self, Holder, Sample, Sampler, backend, bytes_text};
 use outcore::{Error, Result, Runtime, RuntimeOptions};
 use pyo3::call::PyCallArgs;
 use pyo3::exceptions::{PyTypeError, PyUserWarning};
@@ -232,6 +232,17 @@ where
 /// when a signal arrives or the interpreter ends. The runtime is that of the operation alone: a request to stop stays.
 pub fn run<T: Send>(py: Python<'_>, runtime: &Runtime, work: impl FnOnce() -> Result<T> + Send) -> PyResult<T> {
     run_watched(py, runtime, || {}, work)
+}
+
+/// [`run`], which takes samples of the resources meanwhile.
+pub fn run_sampled<T: Send>(
+    py: Python<'_>,
+    runtime: &Runtime,
+    work: impl FnOnce() -> Result<T> + Send,
+) -> PyResult<(T, Vec<Sample>)> {
+    let mut sampler = Sampler::start(runtime);
+    let found = run_watched(py, runtime, || sampler.look(runtime), work)?;
+    Ok((found, sampler.finish(runtime)))
 }
 
 /// [`run`], which calls `look` twenty times a second meanwhile.

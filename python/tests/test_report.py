@@ -6,6 +6,7 @@ import html.parser
 import json
 import os
 import pathlib
+import pickle
 import re
 import shutil
 import subprocess
@@ -129,7 +130,7 @@ def test_the_shell_writes_a_page_of_a_run(web):
     # Every page is wanted, and read at most once in a pass.
     assert data["read_amplification"] == pytest.approx(1, abs=0.1)
     assert data["samples"]["bytes_read"][-1] >= stats["bytes_read"] - 4096 * 64
-    assert page.texts["title", None] == "pagerank over web.oc"
+    assert page.texts["title", None] == "pagerank of web.oc"
     result, best = data["result"], oc.pagerank(oc.Graph(web), alpha=0.9, max_iter=20, tol=0).top(10)
     assert result["attributes"]["iterations"] == 20 and result["attributes"]["stopped_by"] == "iterations"
     assert [row[0] for row in result["tables"][0]["rows"]] == [str(vertex) for vertex, _ in best]
@@ -151,7 +152,7 @@ def test_python_makes_the_same_page(web):
     needs = oc.estimate(oc.pagerank, graph, max_iter=20)
     assert data["plan"]["state_bytes"] == needs.state_bytes and data["plan"]["passes"] == needs.passes
     assert data["facts"] == graph.info()
-    assert repr(report) == "<outcore.Report of pagerank over web.oc>"
+    assert repr(report) == "<outcore.Report of pagerank of web.oc>"
     outcore("run", "pagerank", web, "--alpha", "0.9", "--max-iter", "20", "--tol", "0", "--report", "shell.html", "--quiet")
     shell = Page(pathlib.Path("shell.html").read_text()).data
     assert shell.keys() == data.keys()
@@ -197,6 +198,124 @@ def test_all_that_can_be_run_has_a_page(scratch):
     # Ranks that did not converge are not written; what they cost is.
     done = outcore("run", "pagerank", "k.oc", "--max-iter", "1", "--tol", "1e-12", "--report", "u.html")
     assert done.returncode == 4 and Page(pathlib.Path("u.html").read_text()).data["stats"]["stopped_by"] == "iterations"
+
+
+def test_an_import_has_a_page(scratch):
+    pathlib.Path("paid.csv").write_text("payer,payee,amount,kind\n" + "".join(f"a{i},b{i % 7},{i},card\n" for i in range(50)))
+    words = ["import", "paid.csv", "paid.oc", "--attributes", "all", "--memory", "64MiB"]
+    done = outcore(*words, "--report", "shell.html", "--stats", "shell.json")
+    assert done.returncode == 0, done.stderr
+    made = oc.import_graph("paid.csv", "paid.oc", attributes=True, replace=True, memory="64MiB")
+    report = made.report("python.html")
+    assert str(report) == pathlib.Path("python.html").read_text() and repr(report) == "<outcore.Report of import of paid.csv>"
+    summary = json.loads(pathlib.Path("shell.json").read_text())
+    for text in (pathlib.Path("shell.html").read_text(), str(report)):
+        page = Page(text)
+        data = page.data
+        check_timeline(data)
+        assert (data["schema"], data["name"], data["input"]) == (1, "import", "paid.csv")
+        result = data["result"]["attributes"]
+        assert (result["vertices"], result["edges"], result["ids"]) == (57, 50, "string")
+        assert {**result, **data["facts"]}.items() >= {(name, value) for name, value in summary.items() if not isinstance(value, (list, dict))}
+        first, phases = data["result"]["tables"]
+        assert first["columns"] == ["source", "target"] and first["rows"][0] == ['"a0"', '"b0"'] and len(phases["rows"]) == 5
+        assert data["result"]["lines"] == summary["notes"] and data["plan"]["memory_bytes"] > 0
+        assert "amount (integer), kind (string)" in page.cells and "passes" not in page.cells
+        assert data["stats"]["seconds"] > 0 and data["stats"]["memory_limit_bytes"] == 64 << 20
+        assert datetime.datetime.fromisoformat(data["ended"])
+    assert Page(pathlib.Path("shell.html").read_text()).data["call"] == f"outcore {' '.join(words)} --report shell.html --stats shell.json"
+    assert report.data["call"] == "outcore.import_graph('paid.csv', 'paid.oc', attributes=True, replace=True, memory=67108864)"
+    assert {one["name"] for one in report.data["options"] if one["given"]} == {"attributes", "replace", "memory"}
+    # The report is a dict as before, and copies of it are dicts.
+    assert made == dict(made) == json.loads(json.dumps(made)) == pickle.loads(pickle.dumps(made)) and "run" not in made
+    assert "the frame" not in oc.import_graph([(1, 2)], "list.oc").report().data["input"]
+    # Where the page cannot be written, nothing is imported.
+    for place, text in (("none/a.html", "none"), ("paid.csv", "expected different files"), ("new.oc", "expected different files")):
+        done = outcore("import", "paid.csv", "new.oc", "--report", place)
+        assert done.returncode == 1 and text in done.stderr and not pathlib.Path("new.oc").exists(), place
+    done = outcore("import", "paid.csv", "new.oc", "--columns", "amount", "--as", "array", "--report", "a.html")
+    assert done.returncode == 1 and "--report" in done.stderr
+
+
+def test_solvers_have_pages_in_python(scratch):
+    oc.generate("kronecker", scale=9, output="k.oc", weights="unit", directed=False)
+    A = oc.SparseMatrix("k.oc", memory="64MiB")
+    pairs = oc.linalg.eigsh(A, k=3, seed=5)
+    report = pairs.report("eigsh.html")
+    page = Page(pathlib.Path("eigsh.html").read_text())
+    data = page.data
+    assert report.data == data and (data["name"], data["input"]) == ("eigsh", "k.oc")
+    assert data["call"] == "outcore.linalg.eigsh(SparseMatrix('k.oc'), k=3, seed=5)"
+    given = {one["name"]: (one["value"], one["default"]) for one in data["options"] if one["given"]}
+    assert given == {"k": ("3", "6"), "seed": ("5", "0")} and {"which", "maxiter"} <= {one["name"] for one in data["options"]}
+    assert data["facts"] == oc.Graph("k.oc").info() and data["plan"]["memory_bytes"] > data["plan"]["state_bytes"] > 0
+    assert data["result"]["attributes"]["complete"] is True and data["result"]["attributes"]["products"] == pairs.products
+    (table,) = data["result"]["tables"]
+    assert table["columns"] == ["row", "eigenvalue", "residual"] and len(table["rows"]) == 3
+    np.testing.assert_allclose([float(row[1]) for row in table["rows"]], pairs.eigenvalues, rtol=1e-5)
+    assert data["stats"]["passes"] == pairs.stats["passes"] and len(data["steps"]["name"]) > 0
+    check_timeline(data)
+    b = np.arange(A.shape[0], dtype=float)
+    others = [
+        oc.linalg.svds(A, k=2), oc.linalg.randomized_svd(A, 2), oc.linalg.nmf(A, 2, max_iter=20),
+        oc.linalg.minres(A, b, maxiter=30), oc.linalg.gmres(A, b, maxiter=2), oc.linalg.pagerank(A, max_iter=300),
+        oc.linalg.spectral_embedding(A, 2), oc.linalg.eigs(A, k=2),
+    ]  # fmt: skip
+    for result in others:
+        data = Page(str(result.report())).data
+        assert data["result"]["tables"] and data["result"]["tables"][0]["rows"] and data["options"], data["name"]
+        assert data["ended"] and data["samples"]["seconds"] and "NaN" not in json.dumps(data)
+    ranks = others[5].report().data["result"]["tables"][0]
+    best = np.argsort(-others[5].ranks, kind="stable")[:10]
+    assert [int(row[0]) for row in ranks["rows"]] == best.tolist() and "10 greatest of 512" in ranks["title"]
+    residuals = others[3].report().data["result"]["tables"][0]
+    assert int(residuals["rows"][-1][0]) == len(others[3].residuals) - 1 and "the last 10" in residuals["title"]
+    assert {one["name"]: one["value"] for one in others[3].report().data["options"]}["b"] == "<ndarray of shape (512,)>"
+    # What did not converge has a page, too; copies have none.
+    with pytest.raises(oc.ConvergenceError) as caught:
+        oc.linalg.eigsh(A, k=20, maxiter=1, ncv=26)
+    assert caught.value.result.report().data["options"][0]["value"] == "20"
+    again = pickle.loads(pickle.dumps(pairs))
+    assert np.array_equal(again.eigenvalues, pairs.eigenvalues)
+    with pytest.raises(TypeError, match="a copy"):
+        again.report()
+
+
+def test_models_have_pages_in_python(scratch):
+    ml = pytest.importorskip("outcore.ml")
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(600, 3)) + 8 * rng.integers(0, 3, size=(600, 1))
+    np.save("x.npy", X)
+    model = ml.KMeans(3, random_state=1).fit("x.npy")
+    report = model.report("kmeans.html")
+    data = Page(pathlib.Path("kmeans.html").read_text()).data
+    assert report.data == data and data["input"] == "an array of 600 x 3" and data["facts"] == {"rows": 600, "columns": 3}
+    assert data["call"] == "outcore.ml.KMeans(n_clusters=3, random_state=1).fit(X)"
+    assert {one["name"] for one in data["options"] if one["given"]} == {"n_clusters", "random_state"}
+    sizes, centres = data["result"]["tables"]
+    counts = np.bincount(model.labels_.compute())
+    assert [float(row[1]) for row in sizes["rows"]] == counts.tolist() and len(centres["rows"]) == 3
+    assert data["result"]["attributes"]["n_iter_"] == model.n_iter_
+    assert data["result"]["attributes"]["inertia_"] == pytest.approx(model.inertia_)
+    assert data["stats"]["passes"] == model.stats_["passes"] > 0 and data["samples"]["seconds"]
+    y = (X[:, 0] > 8).astype(int)
+    frame = pd.DataFrame(X, columns=["a", "b", "<c>"])
+    models = [
+        ml.PCA(2).fit(X), ml.TruncatedSVD(2).fit(X), ml.LinearRegression().fit(frame, X[:, 0]), ml.Ridge().fit(X, X[:, :2]),
+        ml.LogisticRegression().fit(frame, y), ml.GaussianNB().fit(X, y), ml.GaussianMixture(2, random_state=1).fit(X),
+        ml.StandardScaler().fit(frame), ml.MinMaxScaler().fit(X),
+    ]  # fmt: skip
+    for model in models:
+        page, data = Page(str(model.report())), model.report().data
+        assert data["name"] == type(model).__name__ and data["result"]["tables"] and data["result"]["attributes"]
+        assert "c" not in page.elements and data["ended"]
+        again = pickle.loads(pickle.dumps(model))
+        with pytest.raises(TypeError, match="a copy"):
+            again.report()
+    coefficients = models[2].report().data["result"]["tables"][0]
+    assert [row[0] for row in coefficients["rows"]] == ["a", "b", "<c>"]
+    with pytest.raises(Exception, match="not fitted"):
+        ml.PCA(2).report()
 
 
 def test_reports_say_the_sizes_of_groups_and_what_attributes_are(scratch):

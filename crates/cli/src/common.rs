@@ -150,7 +150,7 @@ pub fn names(all: &[(&'static str, &'static str)]) -> PossibleValuesParser {
 }
 
 /// A file, which `-` is not.
-fn file(name: &str) -> std::result::Result<PathBuf, String> {
+pub fn file(name: &str) -> std::result::Result<PathBuf, String> {
     if name == "-" { Err("expected the name of a file, found -".to_owned()) } else { Ok(name.into()) }
 }
 

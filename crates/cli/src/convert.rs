@@ -5,16 +5,18 @@ use crate::args::{ExportArgs, GenerateArgs, ImportArgs, Purpose};
 use crate::common::Limits;
 use crate::id_lists::read_ids;
 use crate::progress::{runtime, runtime_or};
+use crate::report::write_import;
 use outcore::array::{self, ArrayImportOptions, ArrayImportReport, NumberOptions};
 use outcore::format::{IdColumn, Manifest};
 use outcore::generate::{self, GenerateOptions};
 use outcore::import::{
-    self, Attributes, Condition, Duplicates, Facts, IdKind, ImportOptions, ImportReport, ImportSummary, InputOptions,
-    OrderChoice, Part, SelfLoops, TextFacts,
+    self, Attributes, Condition, Duplicates, Facts, IdKind, ImportEstimate, ImportOptions, ImportReport, ImportSummary,
+    InputOptions, OrderChoice, Part, SelfLoops, TextFacts,
 };
-use outcore::io::{bytes_text, escaped, limit_text};
-use outcore::{Choice, Error, Graph, GraphOptions, Result, Runtime};
+use outcore::io::{Sample, Watch, bytes_text, escaped, limit_text};
+use outcore::{AtomicFile, Choice, Error, Graph, GraphOptions, Result, Runtime};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Largest number of columns of an array that a report lists.
 const MOST_COLUMNS_SHOWN: usize = 50;
@@ -36,7 +38,7 @@ pub fn import(args: &ImportArgs) -> Result<()> {
     let runtime = runtime_or(&args.limits, args.temporary.clone(), |error, options| {
         import::advise(error, options, inputs, &input) //
     })?;
-    check_stats(&runtime, args)?;
+    check_outputs(&runtime, args)?;
     let part = |graph: &Graph| part(graph, args);
     let of_images =
         [("reverse", args.reverse), ("vertices", args.vertices.is_some()), ("exclude", args.exclude.is_some())];
@@ -54,11 +56,33 @@ pub fn import(args: &ImportArgs) -> Result<()> {
         source = import::with_vertex_table(&runtime, source, table, &input)?;
     }
     let text = source.facts().text.clone();
-    let options = ImportOptions {
-        directed: input.directed,
-        duplicates: args.duplicates.unwrap_or(match source.facts().keeps_parallel {
+    let options = import_options(args, source.facts());
+    let needs = import::estimate(&runtime, source.facts(), &options);
+    // An image that is in the way is named without a word of what the import would take.
+    if args.explain || args.replace || runtime.backend().named_itself(image).is_none() {
+        announce(&needs, source.facts(), args)?;
+    }
+    if args.explain {
+        return Ok(());
+    }
+    let watch = args.report.as_ref().map(|_| Watch::start(&runtime));
+    let report = import::import(&runtime, source, image, &options)?;
+    let samples = watch.map(Watch::finish).unwrap_or_default();
+    tell(&report, text.as_ref(), &args.limits);
+    if is_matrix && args.shape.is_none() && report.manifest.rows.is_none() && !args.limits.quiet {
+        let size = report.manifest.vertices;
+        note!("{:12} {size} x {size}: every id of either column is a row and a column", "matrix");
+    }
+    account(&runtime, &ImportSummary::of(report), args, (&needs, samples))
+}
+
+/// Options of an import, with the defaults of the input.
+fn import_options(args: &ImportArgs, facts: &Facts) -> ImportOptions {
+    ImportOptions {
+        directed: direction(args),
+        duplicates: args.duplicates.unwrap_or(match facts.keeps_parallel {
             true => Duplicates::Keep,
-            false if is_matrix => Duplicates::Sum,
+            false if args.purpose == Purpose::Matrix => Duplicates::Sum,
             false => Duplicates::First,
         }),
         self_loops: args.self_loops,
@@ -67,27 +91,23 @@ pub fn import(args: &ImportArgs) -> Result<()> {
         replace: args.replace,
         allow_empty: args.allow_empty,
         require_edges: args.require_edges,
-    };
-    // An image that is in the way is named without a word of what the import would take.
-    if args.explain || args.replace || runtime.backend().named_itself(image).is_none() {
-        announce(&runtime, source.facts(), &options, args)?;
     }
-    if args.explain {
-        return Ok(());
+}
+
+/// Writes the statistics and the page of an import where they are wanted.
+fn account(
+    runtime: &Arc<Runtime>,
+    summary: &ImportSummary,
+    args: &ImportArgs,
+    (needs, samples): (&ImportEstimate, Vec<Sample>),
+) -> Result<()> {
+    if let Some(file) = &args.report {
+        write_import(runtime, file, summary, needs, samples)?;
     }
-    let report = import::import(&runtime, source, image, &options)?;
-    tell(&report, text.as_ref(), &args.limits);
-    if let Some(file) = &args.stats {
-        let summary = serde_json::to_value(ImportSummary::of(report.clone())).map_err(Error::custom)?;
-        let answer = Answer::default();
-        write_json(&runtime, &summary, file, &answer)?;
-        answer.heard()?;
-    }
-    if is_matrix && args.shape.is_none() && report.manifest.rows.is_none() && !args.limits.quiet {
-        let size = report.manifest.vertices;
-        note!("{:12} {size} x {size}: every id of either column is a row and a column", "matrix");
-    }
-    Ok(())
+    let Some(file) = &args.stats else { return Ok(()) };
+    let answer = Answer::default();
+    write_json(runtime, &serde_json::to_value(summary).map_err(Error::custom)?, file, &answer)?;
+    answer.heard()
 }
 
 /// Refuses options of another purpose than a graph, or a matrix.
@@ -102,11 +122,15 @@ fn check_purpose(args: &ImportArgs, is_matrix: bool) -> Result<()> {
     Err(Error::Usage(format!("--{name}: expected --as {wanted} beside it, found --as {purpose}")))
 }
 
-/// Refuses statistics in the place of the input or of the image.
-fn check_stats(runtime: &Runtime, args: &ImportArgs) -> Result<()> {
-    let Some(stats) = args.stats.as_deref().filter(|stats| *stats != Path::new("-")) else { return Ok(()) };
+/// Refuses statistics and a page in the place of the input, of the image or of each other, and files that cannot be
+/// written.
+fn check_outputs(runtime: &Arc<Runtime>, args: &ImportArgs) -> Result<()> {
+    let stats = args.stats.as_deref().filter(|stats| *stats != Path::new("-"));
+    let outputs = [("--stats", stats), ("--report", args.report.as_deref())];
+    let outputs: Vec<_> = outputs.into_iter().filter_map(|(option, file)| Some((option, file?))).collect();
     let known: Vec<_> = args.paths.iter().map(|path| ("the input or the image".to_owned(), &**path)).collect();
-    check_different(runtime, &known, &[("--stats", stats)])
+    check_different(runtime, &known, &outputs)?;
+    outputs.iter().try_for_each(|(_, file)| AtomicFile::within(runtime, file).map(drop))
 }
 
 /// Options for reading the input.
@@ -129,9 +153,14 @@ fn input_options(args: &ImportArgs, is_matrix: bool) -> Result<InputOptions> {
         comment: args.comment.clone(),
         nulls: args.nulls,
         bipartite: sides(args)?,
-        directed: if args.directed { Some(true) } else { args.undirected.then_some(false) },
+        directed: direction(args),
         is_matrix,
     })
+}
+
+/// The direction of edges, where it was said.
+fn direction(args: &ImportArgs) -> Option<bool> {
+    if args.directed { Some(true) } else { args.undirected.then_some(false) }
 }
 
 fn sides(args: &ImportArgs) -> Result<Option<[String; 2]>> {
@@ -173,6 +202,7 @@ fn import_array(args: &ImportArgs) -> Result<()> {
         ("order", args.order != OrderChoice::Auto),
         ("allow-empty", args.allow_empty),
         ("stats", args.stats.is_some()),
+        ("report", args.report.is_some()),
         ("require-edges", args.require_edges > 0),
         ("where", !args.conditions.is_empty()),
         ("explain", args.explain),
@@ -281,8 +311,7 @@ fn export_within_limits(args: &ExportArgs) -> Result<()> {
 }
 
 /// Says beforehand what an import will need.
-fn announce(runtime: &Runtime, facts: &Facts, options: &ImportOptions, args: &ImportArgs) -> Result<()> {
-    let need = import::estimate(runtime, facts, options);
+fn announce(need: &ImportEstimate, facts: &Facts, args: &ImportArgs) -> Result<()> {
     if args.explain {
         let edges = need.edges.map_or("unknown".to_owned(), |edges| format!("about {edges}"));
         say(format_args!("format           {}", facts.format))?;

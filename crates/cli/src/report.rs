@@ -1,15 +1,16 @@
-//! `outcore run --report`: the run as a page. While it goes on, a thread takes samples of what it uses; without the
-//! option there is none.
+//! `--report` of `outcore run` and `outcore import`: the run as a page. While it goes on, a thread takes samples of what
+//! it uses; without the option there is none.
 
 use crate::answer::{UNCONVERGED, write_json};
 use crate::common::{Common, report};
 use crate::options::in_shell;
-use outcore::io::Watch;
-use outcore::report::{Given, Planned, Report, Summary, now, page, shell_text};
+use outcore::import::{ImportEstimate, ImportSummary};
+use outcore::io::{Sample, Watch};
+use outcore::report::{Given, Planned, Report, Summary, now, of_import, page, shell_text};
 use outcore::{Error, Graph, NotConverged, Result, Runtime, Stats};
 use serde_json::{Map, Value};
 use std::fmt::Display;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// A page that is written when the run has ended.
@@ -18,7 +19,7 @@ pub struct Page {
     about: About,
     input: String,
     watch: Option<Watch>,
-    samples: Vec<outcore::io::Sample>,
+    samples: Vec<Sample>,
     ended: Option<u64>,
     /// The result, in short.
     pub result: Summary,
@@ -52,12 +53,28 @@ impl Page {
 
     fn write(self, runtime: &Arc<Runtime>, stats: Stats) -> Result<()> {
         let Page { file, about: About { name, options, facts, plan }, input, samples, ended, result, .. } = self;
-        let name = in_shell(name);
-        let words = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
-        let call = shell_text(std::iter::once("outcore".to_owned()).chain(words));
+        let (name, call) = (in_shell(name), command());
         let html = page(&Report { name, input, call, options, facts, plan, result, ended, stats, samples });
         outcore::write_file(runtime, &file, html.as_bytes())
     }
+}
+
+/// Writes the page of an import.
+pub fn write_import(
+    runtime: &Arc<Runtime>,
+    file: &Path,
+    summary: &ImportSummary,
+    needs: &ImportEstimate,
+    samples: Vec<Sample>,
+) -> Result<()> {
+    let report = Report { call: command(), ..of_import(runtime, summary, needs, samples) };
+    outcore::write_file(runtime, file, page(&report).as_bytes())
+}
+
+/// The command as it can be typed again.
+fn command() -> String {
+    let words = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
+    shell_text(std::iter::once("outcore".to_owned()).chain(words))
 }
 
 /// The facts of `outcore info --json`.

@@ -174,15 +174,8 @@ fn about(args: &SolverArgs, matrix: &SparseMatrix, needs: &Needs) -> About {
         let file = file.iter().map(|file| report::Given::new(input.name, file.display().to_string()));
         options.splice(0..0, file);
     }
-    let plan = Planned {
-        memory_bytes: Some(least_limit(matrix.graph(), needs.least_bytes)),
-        state_bytes: Some(needs.least_bytes),
-        notes: vec![format!(
-            "Planned passes: {}; {} columns are multiplied in one.",
-            needs.passes, needs.columns_per_pass
-        )],
-        ..Planned::default()
-    };
+    let memory_bytes = least_limit(matrix.graph(), needs.least_bytes);
+    let plan = Planned::of_solver(memory_bytes, needs.least_bytes, &needs.passes, needs.columns_per_pass);
     About { name: args.solver.name, options, facts: graph_facts(matrix.graph()), plan }
 }
 

@@ -95,7 +95,9 @@
   const { timeline, steps, stats } = report;
   section.hidden = false;
   const x = timeline.seconds;
-  chart("Read bandwidth", x, [["read", held(timeline.bytes_per_second), "--one", "shade"]], rate);
+  if (timeline.bytes_per_second.some((read) => read > 0)) {
+    chart("Read bandwidth", x, [["read", held(timeline.bytes_per_second), "--one", "shade"]], rate);
+  }
   chart("Busy cores", x, [
     ["busy", held(timeline.busy_cores), "--one", "shade"],
     ["workers", x.map(() => stats.threads), "--limit", "limit"],

@@ -2,8 +2,8 @@
 //!
 //! The page needs nothing beside itself: no network, no file, and for its tables no JavaScript. Its numbers stand in it
 //! as JSON, too, under the keys that `docs/reports.md` lists ([`data`]); the charts are drawn from them by uPlot, which
-//! is part of the page (`vendor/uplot`). The shell (`outcore run --report`) and Python (`result.report()`) give this
-//! crate the same [`Report`], and it makes the same page for both.
+//! is part of the page (`vendor/uplot`). The shell (`--report` of `outcore run` and `outcore import`) and Python
+//! (`report()` of results, models and imports) give this crate the same [`Report`], and it makes the same page for both.
 //!
 //! Text of users (ids, paths, names of weights) goes through [`escape`], and JSON through a function that leaves
 //! nothing which could end the script. A page is bounded: there are at most 4096 steps and 512 samples, JSON has a list
@@ -14,6 +14,7 @@
 
 mod data;
 mod escape;
+mod import;
 mod options;
 mod page;
 mod steps;
@@ -22,7 +23,8 @@ mod timeline;
 
 pub use data::{SCHEMA, data};
 pub use escape::escape;
-pub use options::{Given, call_text, shell_text};
+pub use import::of_import;
+pub use options::{Given, call_text, cut, shell_text};
 pub use page::page;
 pub use summary::{SomeRows, Summary};
 
@@ -36,9 +38,9 @@ use std::time::SystemTime;
 /// The content of a page.
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// Name of the algorithm, such as `pagerank`.
+    /// Name of the algorithm, such as `pagerank`, of the solver or model, or `import`.
     pub name: String,
-    /// Over what: the path of an image or a file.
+    /// Path of the image or file, or words for what has none.
     pub input: String,
     /// The call: a command, or an expression in Python.
     pub call: String,
@@ -78,6 +80,19 @@ pub struct Planned {
     pub bound: Option<&'static str>,
     /// Further notes, in lines.
     pub notes: Vec<String>,
+}
+
+impl Planned {
+    /// The estimate of a solver: a limit that works, the memory of its state, its passes in words, and how many columns
+    /// are multiplied in one.
+    pub fn of_solver(memory_bytes: u64, state_bytes: u64, passes: &str, columns_per_pass: usize) -> Self {
+        Planned {
+            memory_bytes: Some(memory_bytes),
+            state_bytes: Some(state_bytes),
+            notes: vec![format!("Planned passes: {passes}; {columns_per_pass} columns are multiplied in one.")],
+            ..Planned::default()
+        }
+    }
 }
 
 impl From<&Estimate> for Planned {

@@ -34,7 +34,7 @@ impl Given {
                 let found = given.iter().find(|(name, _)| *name == option.name).map(|(_, value)| value);
                 let is_given = found.is_some();
                 let ids = match found {
-                    Some(Value::Vertices(ids)) => Some(shortened(format!("[{}]", listed(ids, |id| in_call(id))))),
+                    Some(Value::Vertices(ids)) => Some(cut(format!("[{}]", listed(ids, |id| in_call(id))))),
                     _ => None,
                 };
                 let value = found.map(value_text).or_else(|| default.clone()).unwrap_or_else(|| "none".to_owned());
@@ -47,14 +47,14 @@ impl Given {
 
     /// An option that was given, and has no default.
     pub fn new(name: &str, value: impl Into<String>) -> Given {
-        let value = shortened(value.into());
+        let value = cut(value.into());
         Given { name: name.to_owned(), value, default: None, is_given: true, ids: None }
     }
 }
 
 /// A value in words: of many ids the first.
 fn value_text(value: &Value) -> String {
-    shortened(match value {
+    cut(match value {
         Value::Whole(number) | Value::Counted(number) => number.to_string(),
         Value::Real(number) => short_real(*number),
         Value::Reals(numbers) => listed(numbers, |&number| short_real(number)),
@@ -80,7 +80,8 @@ fn listed<T>(all: &[T], text: impl Fn(&T) -> String) -> String {
     shown.join(", ") + &rest
 }
 
-fn shortened(text: String) -> String {
+/// A text, of which long ones are cut.
+pub fn cut(text: String) -> String {
     match text.char_indices().nth(MOST_CHARACTERS) {
         Some((end, _)) => format!("{}... ({} characters)", &text[..end], text.chars().count()),
         None => text,
@@ -95,7 +96,7 @@ pub fn shell_text(words: impl Iterator<Item = String>) -> String {
         false => format!("'{}'", word.replace('\'', r"'\''")),
     };
     let words: Vec<_> = words.map(quoted).collect();
-    shortened(words.join(" "))
+    cut(words.join(" "))
 }
 
 /// An id as a call in Python has it.

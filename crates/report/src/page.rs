@@ -21,7 +21,7 @@ const PAGE_JS: &str = include_str!("../assets/page.js");
 /// The page of a run.
 pub fn page(report: &Report) -> String {
     let numbers = in_script(&data(report).to_string());
-    let title = format!("{} over {}", report.name, report.input);
+    let title = format!("{} of {}", report.name, report.input);
     let (title, call) = (escape(&title), escape(&report.call));
     let parts = [
         figures(report),
@@ -70,35 +70,37 @@ fn figures(report: &Report) -> String {
     let cores = stats.seconds_cpu / total.seconds.max(1e-9);
     let rate = total.bytes_read as f64 / total.seconds.max(1e-9);
     let hits = 100.0 * total.cache_hits as f64 / total.pages_wanted.max(1) as f64;
-    let most_memory = most_taken(report);
-    let (peak, limit) = (bytes_text(stats.memory_peak_bytes), bytes_text(stats.memory_limit_bytes));
-    let mut all = vec![
-        ("Time", time_text(total.seconds), format!("{:.2} of {} cores busy", cores, stats.threads)),
-        ("Passes", number_text(stats.passes), format!("{} steps", steps_text(stats))),
-        ("Read", bytes_text(total.bytes_read), format!("{}/s in {} reads", bytes_text(rate as u64), total.requests)),
-        (
-            "Read amplification",
-            amplification(stats).map_or("none".to_owned(), |ratio| format!("{ratio:.2}")),
-            "bytes read over bytes wanted".to_owned(),
-        ),
-        (
-            "Cache hits",
-            if total.pages_wanted == 0 { "none".to_owned() } else { format!("{hits:.0} %") },
-            format!("{} of {} wanted pages", total.cache_hits, total.pages_wanted),
-        ),
-        ("Memory peak", peak, "of the whole process".to_owned()),
-    ];
-    if let Some(most_memory) = most_memory {
+    let limit = bytes_text(stats.memory_limit_bytes);
+    let mut all = vec![("Time", time_text(total.seconds), format!("{:.2} of {} cores busy", cores, stats.threads))];
+    if has_passes(stats) {
+        all.push(("Passes", number_text(stats.passes), format!("{} steps", steps_text(stats))));
+        let reads = format!("{}/s in {} reads", bytes_text(rate as u64), total.requests);
+        all.push(("Read", bytes_text(total.bytes_read), reads));
+    }
+    if let Some(ratio) = amplification(stats) {
+        all.push(("Read amplification", format!("{ratio:.2}"), "bytes read over bytes wanted".to_owned()));
+    }
+    if total.pages_wanted > 0 {
+        let detail = format!("{} of {} wanted pages", total.cache_hits, total.pages_wanted);
+        all.push(("Cache hits", format!("{hits:.0} %"), detail));
+    }
+    if let Some(most_memory) = most_taken(report) {
         let share = 100.0 * most_memory as f64 / stats.memory_limit_bytes.max(1) as f64;
         let detail = format!("{share:.0} % of the limit of {limit}, without page caches");
-        all.insert(all.len() - 1, ("Memory taken", bytes_text(most_memory), detail));
+        all.push(("Memory taken", bytes_text(most_memory), detail));
     }
+    all.push(("Memory peak", bytes_text(stats.memory_peak_bytes), "of the whole process".to_owned()));
     let mut html = "<div class=\"figures\">\n".to_owned();
     for (name, value, detail) in all {
         let (value, detail) = (escape(&value), escape(&detail));
         _ = writeln!(html, "<div><h2>{name}</h2><strong>{value}</strong><small>{detail}</small></div>");
     }
     html + "</div>\n"
+}
+
+/// Whether there were passes over lists or rows, of which an import has none.
+fn has_passes(stats: &Stats) -> bool {
+    stats.passes > 0.0 || stats.total.requests > 0 || !stats.steps.is_empty()
 }
 
 /// The most memory that was taken, as far as it was looked at.
@@ -173,7 +175,7 @@ fn planned(plan: &Planned, report: &Report) -> String {
     let reads = plan.read_bytes.map_or_else(unknown, |bytes| bound.clone() + &bytes_text(bytes));
     let most_memory = most_taken(report).map_or_else(|| "not looked at".to_owned(), bytes_text);
     let happened = format!("{most_memory} taken, the process held {}", bytes_text(stats.memory_peak_bytes));
-    let rows = [
+    let mut rows = vec![
         ("passes", passes, number_text(stats.passes)),
         ("bytes to read", reads, bytes_text(stats.total.bytes_read)),
         ("memory", plan.memory_bytes.map_or_else(unknown, bytes_text), happened),
@@ -184,6 +186,11 @@ fn planned(plan: &Planned, report: &Report) -> String {
         ("waiting for reads", String::new(), time_text(stats.total.seconds_io_wait) + ", summed over the workers"),
         ("workers", stats.threads.to_string(), format!("files were read by {}", stats.backend)),
     ];
+    if !has_passes(stats) {
+        rows.retain(|(name, ..)| {
+            !["passes", "bytes to read", "memory of the state", "waiting for reads"].contains(name)
+        });
+    }
     let mut html =
         "<section><h2>Planned, and what happened</h2>\n<table><thead><tr><th><th>planned<th>happened</thead>\
                     <tbody>\n"
@@ -320,7 +327,7 @@ fn number_text(number: f64) -> String {
 }
 
 /// A time in a unit that suits it.
-fn time_text(seconds: f64) -> String {
+pub(crate) fn time_text(seconds: f64) -> String {
     match seconds {
         ..1e-3 => format!("{:.0} µs", seconds * 1e6),
         ..1.0 => format!("{:.1} ms", seconds * 1e3),

@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 /// The most rows of a table, and members of an attribute, that are shown.
-const MOST_ROWS: usize = 10;
+pub(crate) const MOST_ROWS: usize = 10;
 
 /// The memory of a group while the largest are found: its value in the result, its size, its id, and its place among
 /// all groups.

@@ -13,6 +13,7 @@ import numpy as np
 from outcore import _outcore
 from outcore._errors import in_python
 from outcore._graphs import previews
+from outcore._graphs.report import ImportReport, options_of
 from outcore._inputs import tables
 from outcore._inputs.tables import Request, Several, Tables
 from outcore._inputs.vertices import vertex_ids
@@ -54,7 +55,7 @@ def import_graph(
     backend: Literal["auto", "uring", "posix"] = "auto",
     temporary: str | os.PathLike[str] | None = None,
     progress: Progress = False,
-) -> dict[str, Any]:
+) -> ImportReport:
     """Imports a graph of any size as an image, a directory that appears only when it is complete.
 
     Args:
@@ -142,7 +143,8 @@ def import_graph(
         "string"), `edges_read`, `duplicates`, `self_loops` (of the input), `self_loops_stored`, `isolated_vertices`;
         `source` and `target`, the columns that were taken; `compression`, and of a list of edges in text `separator`,
         `header`, `comments` (how many) and `first_comment`; `first_edges` as they were understood; `files` that were
-        read, and `files_left_out` of their folders; `notes` on how the input was read; and `stats`.
+        read, and `files_left_out` of their folders; `notes` on how the input was read; and `stats`. Its method
+        `report(path)` makes a page of all that.
 
     Cost: memory stays under the limit, ids included; temporary files take about 20 bytes per edge, 60 with weights.
         Attributes take 8 bytes more per edge and column, and one pass for each; the different strings of all columns
@@ -161,7 +163,9 @@ def import_graph(
     >>> report["vertices"], report["edges"], report["self_loops"], report["isolated_vertices"]
     (4, 5, 1, 1)
     """
-    return run_import(dict(locals()), explain=False)
+    arguments = dict(locals())
+    options = options_of(import_graph, {name: arguments[name] for name in arguments if name not in ("input", "image")})
+    return ImportReport(run_import(arguments, explain=False), image, options)
 
 
 def load_graph(input: Any, **options: Any) -> Graph:

@@ -6,7 +6,8 @@ import numpy as np
 
 from outcore import _outcore
 from outcore._errors import ConvergenceError, UsageError
-from outcore._linalg.results import Result, opened
+from outcore._graphs.report import Rows, greatest_rows
+from outcore._linalg.results import Result, opened, reported
 from outcore._options import checked
 
 
@@ -31,8 +32,12 @@ class PageRankResult(Result):
     temporary_bytes_read: int
     """Bytes read from them."""
 
+    def _tables(self) -> list[Rows]:
+        return [greatest_rows("Ranks", self.ranks, "rank")]
+
 
 @checked
+@reported
 def pagerank(
     A: Any,
     alpha: float = 0.85,

@@ -1,14 +1,20 @@
 """Shared parts of the functions of `outcore.linalg`: the matrices that they take, and how they give results."""
 
 import os
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from functools import wraps
+from inspect import signature
+from typing import Any, ParamSpec, TypeVar
 
 from scipy.sparse.linalg import LinearOperator  # type: ignore[import-untyped]
 
 from outcore._errors import ConvergenceError
+from outcore._graphs.report import Option, Report, Rows, call_text, known, options_of, page_of
 from outcore._linalg.matrix import SparseMatrix
-from outcore._outcore import Graph
+from outcore._outcore import Graph, Run
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 class Result(Sequence[Any]):
@@ -19,9 +25,33 @@ class Result(Sequence[Any]):
     stats: dict[str, Any]
     """The cost: passes, bytes read, seconds and so on."""
 
-    def __init__(self, members: tuple[Any, ...], **attributes: Any) -> None:
+    _run: Run | None = None
+    _called: tuple[str, list[Option]]
+
+    def __init__(self, members: tuple[Any, ...], run: Run, **attributes: Any) -> None:
         self._members = members
+        self._run = run
         vars(self).update(attributes)
+
+    def report(self, path: str | os.PathLike[str] | None = None) -> Report:
+        """The run as a page in HTML, an `outcore.Report`: options, result, cost and charts. A notebook shows it; with a
+        path it is written there, too.
+
+        Raises:
+            OSError: The file cannot be written.
+        """
+        run, (name, options) = known(self._run), self._called
+        call = call_text(f"outcore.linalg.{name}", [f"SparseMatrix({run.input!r})"], options)
+        found = {name: value for name, value in vars(self).items() if not name.startswith("_") and name != "stats"}
+        return page_of(run, (name, call), options, found, self._tables(), path)
+
+    def _tables(self) -> list[Rows]:
+        """A few rows of the result."""
+        return []
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Copies are without the run, which belongs to the process.
+        return {name: value for name, value in vars(self).items() if name not in ("_run", "_called")}
 
     def __len__(self) -> int:
         return len(self._members)
@@ -31,6 +61,31 @@ class Result(Sequence[Any]):
 
     def __repr__(self) -> str:
         return repr(self._members)
+
+
+def reported(function: Callable[P, T]) -> Callable[P, T]:
+    """The function of a matrix, whose result knows its options, for the page of the run."""
+    parameters = signature(function)
+
+    def note(result: Any, args: tuple[Any, ...], options: dict[str, Any]) -> None:
+        if isinstance(result, Result):
+            bound = parameters.bind(*args, **options)
+            bound.apply_defaults()
+            # The first one is the matrix.
+            given = dict(list(bound.arguments.items())[1:])
+            result._called = function.__name__, options_of(function, given)
+
+    @wraps(function)
+    def call(*args: P.args, **options: P.kwargs) -> T:
+        try:
+            result = function(*args, **options)
+        except ConvergenceError as error:
+            note(error.result, args, options)
+            raise
+        note(result, args, options)
+        return result
+
+    return call
 
 
 # Where eigenvalues at an end do not come.

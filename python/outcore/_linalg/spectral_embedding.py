@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 
 from outcore import _outcore
-from outcore._linalg.results import Result, opened, require
+from outcore._graphs.report import Rows, rows_of
+from outcore._linalg.results import Result, opened, reported, require
 from outcore._options import checked
 
 
@@ -24,8 +25,12 @@ class EmbeddingResult(Result):
     complete: bool
     """Whether it is known that no pair is missing that is wanted more; of an error's `result` it may be not."""
 
+    def _tables(self) -> list[Rows]:
+        return [rows_of("Eigenvalues and residuals", eigenvalue=self.eigenvalues, residual=self.residuals)]
+
 
 @checked
+@reported
 def spectral_embedding(
     A: Any,
     n_components: int = 8,

@@ -115,7 +115,7 @@ def compute(
     if not persist and not return_stats and all(_is_kept(array) for array in given):
         return tuple(np.array(array._values) for array in given)
     goals: list[Goal] = [(array._expression, path, False, array.names) for path, array in stored.items()]
-    values, stats = compute_arrays(
+    values, stats, _ = compute_arrays(
         [array._expression for array in given], goals, compute_options(limits, [*given, *stored.values()])
     )
     for array, computed in zip(given, values):

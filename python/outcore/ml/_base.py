@@ -13,8 +13,9 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from outcore import array as xp
 from outcore._errors import UsageError
+from outcore._graphs.report import Report, Rows, known, matrix_rows, options_of, page_of, rows_of
 from outcore._options import checked_options
-from outcore._outcore import Runtime
+from outcore._outcore import Run, Runtime
 from outcore.array import Array
 from outcore.array._array import made
 from outcore.array._compute import compute_options
@@ -99,11 +100,54 @@ class Model(BaseEstimator):  # type: ignore[misc]
     threads: int | None
     n_features_in_: int
 
+    stats_: dict[str, Any]
+    _run: Run | None = None
+
+    def report(self, path: str | os.PathLike[str] | None = None) -> Report:
+        """The fit as a page in HTML, an `outcore.Report`: parameters, what was found, cost and charts. A notebook shows
+        it; with a path it is written there, too.
+
+        Raises:
+            NotFittedError: It is not fitted.
+            TypeError: A copy, which has no run.
+            OSError: The file cannot be written.
+        """
+        check_is_fitted(self)
+        name = type(self).__name__
+        options, call = options_of(type(self), self.get_params(deep=False)), f"outcore.ml.{self!r}.fit(X)"
+        attributes, tables = self._summary()
+        return page_of(known(self._run), (name, call), options, attributes, tables, path)
+
+    def _summary(self) -> tuple[dict[str, Any], list[Rows]]:
+        """What the fit found: numbers and sizes, and the first rows of vectors and matrices."""
+        attributes, tables = {}, []
+        columns = getattr(self, "feature_names_in_", range(self.n_features_in_))
+        for name, value in vars(self).items():
+            if not name.endswith("_") or name in ("stats_", "feature_names_in_") or value is None:
+                continue
+            if isinstance(value, list):
+                value = np.asarray(value)
+            if isinstance(value, Array):
+                attributes[name] = f"lazy, of shape {value.shape}"
+                continue
+            attributes[name] = value.item() if np.ndim(value) > 0 and value.size == 1 else value
+            if np.ndim(value) == 1 and value.size > 1 and name != "labels_":
+                is_of_columns = len(value) == self.n_features_in_
+                tables.append(rows_of(name, columns if is_of_columns else None, **{name: value}))
+            if np.ndim(value) == 2 and value.size > 1:
+                is_of_columns = value.shape[1] == self.n_features_in_
+                tables.append(matrix_rows(name, value, columns if is_of_columns else range(value.shape[1])))
+        return attributes, tables
+
+    def _ended(self, x: Array, found: dict[str, Any]) -> None:
+        """Keeps what a fit to rows cost."""
+        self.stats_, self._run = found["stats"], found["run"].over(x.shape)
+
     def __getstate__(self) -> dict[str, Any]:
-        # What a fit found and is lazy is left out; a parameter becomes an array of NumPy's.
+        # What a fit found and is lazy is left out, and so is its run; a parameter becomes an array of NumPy's.
         state = {
             name: value for name, value in super().__getstate__().items()
-            if not (isinstance(value, Array) and name.endswith("_"))
+            if not (isinstance(value, Array) and name.endswith("_")) and name != "_run"
         }  # fmt: skip
         return {name: value.compute() if isinstance(value, Array) else value for name, value in state.items()}
 

@@ -59,7 +59,8 @@ class GaussianNB(Classifier):
         )  # fmt: skip
         self.class_count_, self.class_prior_ = found["counts"], found["priors"]
         self.theta_, self.var_ = found["means"], found["variances"]
-        self.epsilon_, self.stats_ = found["epsilon"], found["stats"]
+        self.epsilon_ = found["epsilon"]
+        self._ended(x, found)
         return self
 
     def _joint(self, X: Any) -> Array:

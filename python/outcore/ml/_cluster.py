@@ -10,6 +10,7 @@ from sklearn.exceptions import ConvergenceWarning  # type: ignore[import-untyped
 from outcore import _outcore
 from outcore import array as xp
 from outcore._errors import UsageError
+from outcore._graphs.report import Rows, rows_of
 from outcore.array import Array
 from outcore.ml._base import Model, counts, flat, from_zero, is_lazy, weights_of
 
@@ -99,9 +100,15 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Mo
             text = f"k-means did not converge within max_iter={self.max_iter} iterations"
             warnings.warn(text, ConvergenceWarning, stacklevel=2)
         self.cluster_centers_ = found["centres"]
-        self.inertia_, self.n_iter_, self.stats_ = found["inertia"], found["iterations"], found["stats"]
+        self.inertia_, self.n_iter_ = found["inertia"], found["iterations"]
+        self._sizes = found["counts"]
+        self._ended(x, found)
         self.labels_ = self._delivered(X, self._squares(x).argmin(axis=1))
         return self
+
+    def _summary(self) -> tuple[dict[str, Any], list[Rows]]:
+        attributes, tables = super()._summary()
+        return attributes, [rows_of("Rows per cluster", rows=self._sizes), *tables]
 
     @property
     def _n_features_out(self) -> int:

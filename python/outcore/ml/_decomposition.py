@@ -94,7 +94,8 @@ class PCA(_Projection):
             noise = float(variances[kept:].mean()) if kept < len(variances) else 0.0
         self.components_, self.explained_variance_ = found["components"][:kept], variances[:kept]
         self.explained_variance_ratio_, self.singular_values_ = ratios[:kept], found["singular_values"][:kept]
-        self.mean_, self.noise_variance_, self.stats_ = found["mean"], noise, found["stats"]
+        self.mean_, self.noise_variance_ = found["mean"], noise
+        self._ended(x, found)
         self.n_components_, self.n_samples_ = kept, x.shape[0]
         return self
 
@@ -169,7 +170,7 @@ class TruncatedSVD(_Projection):
         self.explained_variance_, self.explained_variance_ratio_ = (
             found["explained_variance"], found["explained_variance_ratio"],
         )  # fmt: skip
-        self.stats_ = found["stats"]
+        self._ended(x, found)
         return self
 
     def transform(self, X: Any) -> Any:

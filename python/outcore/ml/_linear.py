@@ -30,7 +30,7 @@ class _Linear(MultiOutputMixin, Regressor):  # type: ignore[misc]
         self.intercept_ = 0.0
         if self.fit_intercept:
             self.intercept_ = float(found["intercept"][0]) if is_vector else found["intercept"]
-        self.stats_ = found["stats"]
+        self._ended(x, found)
         return found
 
     def predict(self, X: Any) -> Any:

@@ -85,7 +85,8 @@ class LogisticRegression(Classifier):
             text = f"logistic regression did not converge within max_iter={self.max_iter} steps"
             warnings.warn(text, ConvergenceWarning, stacklevel=2)
         self.coef_, self.intercept_ = found["coefficients"], found["intercept"]
-        self.n_iter_, self.stats_ = np.array([found["iterations"]], np.int32), found["stats"]
+        self.n_iter_ = np.array([found["iterations"]], np.int32)
+        self._ended(x, found)
         return self
 
     def _decisions(self, X: Any) -> Array:

@@ -110,7 +110,8 @@ class GaussianMixture(DensityMixin, Model):  # type: ignore[misc]
         factor = self.precisions_cholesky_
         is_matrix = self.covariance_type in ("full", "tied")
         self.precisions_ = factor @ np.swapaxes(factor, -1, -2) if is_matrix else factor**2
-        self.converged_, self.n_iter_, self.stats_ = found["converged"], found["iterations"], found["stats"]
+        self.converged_, self.n_iter_ = found["converged"], found["iterations"]
+        self._ended(x, found)
         self.lower_bound_, self.lower_bounds_ = found["lower_bound"], found["lower_bounds"].tolist()
         return self
 

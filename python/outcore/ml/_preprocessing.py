@@ -73,7 +73,8 @@ class StandardScaler(OneToOneFeatureMixin, TransformerMixin, Model):  # type: ig
         self.mean_ = found["mean"] if self.with_mean or self.with_std else None
         self.var_ = found["variance"] if self.with_std else None
         self.scale_ = found["scale"] if self.with_std else None
-        self.n_samples_seen_, self.stats_ = x.shape[0], found["stats"]
+        self.n_samples_seen_ = x.shape[0]
+        self._ended(x, found)
         return self
 
     def transform(self, X: Any) -> Any:
@@ -136,9 +137,9 @@ class MinMaxScaler(OneToOneFeatureMixin, TransformerMixin, Model):  # type: igno
         """Finds the least and the greatest number of every column."""
         x = self._observations(X, reset=True, allow_nan=True).astype("float64")
         low, high = _range(self.feature_range)
-        (least, most), self.stats_ = xp.compute(
-            xp.nanmin(x, axis=0), xp.nanmax(x, axis=0), return_stats=True, **self._limits_of(x)
-        )
+        ends = [xp.nanmin(x, axis=0)._expression, xp.nanmax(x, axis=0)._expression]
+        (least, most), stats, run = _outcore.compute_arrays(ends, [], self._limits(x))
+        self._ended(x, {"stats": stats, "run": run})
         infinite = np.flatnonzero(np.isinf(least) | np.isinf(most))
         if infinite.size:
             column = self._column(infinite[0])

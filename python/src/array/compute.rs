@@ -3,7 +3,8 @@
 use super::expression::{PyExpression, element};
 use super::memory::EngineMemory;
 use crate::chunks::{Raised, or_raised, reader};
-use crate::runtime::{Limits, run, settings};
+use crate::page::PyRun;
+use crate::runtime::{Limits, run, run_sampled, settings};
 use outcore::array::{self, ArrayImportOptions, Goal, ImageGoal, NumberOptions, NumberTable, compute, explain};
 use outcore::learn;
 use pyo3::prelude::*;
@@ -84,17 +85,18 @@ pub fn explain_arrays(
     Ok((text, svg, passes.collect()))
 }
 
-/// Computes arrays together: some as NumPy arrays, others as images. Returns the results and the statistics.
+/// Computes arrays together: some as NumPy arrays, others as images. Returns the results, the statistics, and
+/// the run for a page.
 #[pyfunction]
 pub fn compute_arrays<'py>(
     py: Python<'py>,
     values: Vec<PyExpression>,
     images: Vec<ImageOf>,
     options: &Bound<'py, PyDict>,
-) -> PyResult<(Vec<Bound<'py, PyAny>>, Bound<'py, PyAny>)> {
+) -> PyResult<(Vec<Bound<'py, PyAny>>, Bound<'py, PyAny>, PyRun)> {
     let runtime = settings::<Limits>(options)?.runtime(py)?;
     let goals = goals(values, images);
-    let computed = run(py, &runtime, || compute(&runtime, &goals))?;
+    let (computed, samples) = run_sampled(py, &runtime, || compute(&runtime, &goals))?;
     let numpy = py.import("numpy")?;
     let mut values = Vec::new();
     for (place, value) in computed.values.iter().enumerate() {
@@ -105,7 +107,8 @@ pub fn compute_arrays<'py>(
         let is_small = value.len_bytes() <= SMALL_BYTES;
         values.push(if is_small || is_shared { array.call_method0("copy")? } else { array });
     }
-    Ok((values, crate::to_dict(py, &computed.stats)?))
+    let stats = crate::to_dict(py, &computed.stats)?;
+    Ok((values, stats, PyRun::of_arrays(&runtime, computed.stats, samples)))
 }
 
 /// Writes an array to a file, see `outcore.array.save`.

@@ -11,7 +11,7 @@ use crate::convert::id_text;
 use crate::errors::raise;
 use crate::graph::PyGraph;
 use crate::result::{PyTable, report_of};
-use crate::runtime::{run, settings};
+use crate::runtime::{run_sampled, settings};
 use functions::{Functions, Program, reals_bytes};
 use numpy::{Element, PyReadonlyArray1};
 use outcore::io::{Array, Raw, into_inner};
@@ -77,7 +77,7 @@ pub fn vertex_program(
     let start: Option<Vec<String>> =
         given.start.take().map(|ids| ids.iter().map(|id| id_text(id.bind(py))).collect()).transpose()?;
     let functions = Functions::of(py, &given, graph.vertices());
-    let found = run(py, graph.runtime(), || {
+    let found = run_sampled(py, graph.runtime(), || {
         let mut start = start.map(|ids| graph.vertices_of(&ids)).transpose()?;
         if let Some(vertices) = &mut start {
             vertices.sort_unstable();
@@ -111,7 +111,7 @@ pub fn vertex_program(
     if let Some(error) = into_inner(functions.error) {
         return Err(error);
     }
-    let found = found?;
+    let (found, samples) = found?;
     let columns = columns.call0()?.try_iter()?.map(|named| {
         let (name, values): (String, Bound<'_, PyAny>) = named?.extract()?;
         Ok((name, column(py, &graph, &values)?))
@@ -123,7 +123,7 @@ pub fn vertex_program(
         "spilled_bytes": found.spilled_bytes,
     });
     let attributes = facts.as_object().cloned().unwrap_or_default();
-    let run = (Planned::default(), found.stats, Vec::new());
+    let run = (Planned::default(), found.stats, samples);
     let report = report_of(&graph, "vertex_program", Vec::new(), run, Summary { attributes, ..Summary::default() });
     let base = PyTable::new(graph.table(columns), Arc::new(report), None);
     let result = ProgramResult {
