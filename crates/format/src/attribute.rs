@@ -6,6 +6,7 @@
 use crate::error::{Error, Result};
 use crate::values::{ValueColumn, ValueType};
 use serde::{Deserialize, Serialize};
+use std::collections::HashSet;
 
 /// Largest number of attributes of the edges, or of the vertices, of an image.
 pub const MAX_ATTRIBUTES: usize = 100;
@@ -125,6 +126,33 @@ impl Strings {
     /// The size of the text with the lengths.
     pub fn file_bytes(&self) -> u64 {
         self.text_bytes.saturating_add(self.count.saturating_mul(4))
+    }
+}
+
+/// Checks that attributes, all of the edges or all of the vertices, have names, and that their columns have different
+/// ones where they are read. There `edge.` stands before a name that another column has already, and `vertex.` before
+/// `vertex`: a name that this would make of another one is reserved.
+///
+/// # Errors
+/// An empty name, one that is there twice, a reserved one.
+pub fn check_attribute_names(names: &[&str], of_vertices: bool) -> Result<()> {
+    let bad = |expected: &str, found: String| Err(Error::new(0, expected, found));
+    let all: HashSet<&str> = names.iter().copied().collect();
+    if all.contains("") {
+        return bad("attributes with names", "one without".to_owned());
+    }
+    let mut seen = HashSet::new();
+    if let Some(twice) = names.iter().find(|name| !seen.insert(**name)) {
+        return bad("attributes with different names", format!("`{twice}` twice"));
+    }
+    let prefix = if of_vertices { "vertex." } else { "edge." };
+    let is_renamed = |name: &str| (!of_vertices || name == "vertex") && all.contains(name);
+    match names.iter().find(|name| name.strip_prefix(prefix).is_some_and(is_renamed)) {
+        None => Ok(()),
+        Some(name) => {
+            let found = format!("`{name}` beside `{}`", &name[prefix.len()..]);
+            bad("attributes with names that are not reserved", found)
+        }
     }
 }
 

@@ -23,7 +23,9 @@ mod series;
 pub mod text;
 pub mod values;
 
-pub use attribute::{Attribute, AttributeKind, MAX_ATTRIBUTES, MAX_STRING_BYTES, Strings, TimeUnit};
+pub use attribute::{
+    Attribute, AttributeKind, MAX_ATTRIBUTES, MAX_STRING_BYTES, Strings, TimeUnit, check_attribute_names,
+};
 pub use dense::{DensePlace, DenseShape, GROUP_BYTES};
 pub use dense_manifest::DenseManifest;
 pub use element::ElementType;
@@ -34,4 +36,4 @@ pub use list::{ListWriter, Lists, PageStart, Shape};
 pub use manifest::{IdColumn, ImportFacts, ListFile, MAX_VERTICES, Manifest, Order};
 pub use page::{HEADER_BYTES, Kind, Origin, PAGE_BYTES, Page, PageBytes};
 pub use sealed::{DENSE_FORMAT_NAME, FORMAT_NAME, FORMAT_VERSION};
-pub use values::{MAX_VALUE_COLUMNS, ValueColumn, ValueType, WeightKind};
+pub use values::{MAX_VALUE_COLUMNS, ValueColumn, ValueDomain, ValueRule, ValueType, WeightKind};

@@ -5,8 +5,9 @@
 
 use crate::attribute::{self, Attribute};
 use crate::error::{Error, Result};
+use crate::files::ImageFile;
 use crate::sealed::{self, FORMAT_NAME};
-use crate::values::{MAX_VALUE_COLUMNS, ValueColumn, ValueType};
+use crate::values::{MAX_VALUE_COLUMNS, ValueColumn, ValueDomain, ValueRule, ValueType};
 use serde::{Deserialize, Serialize};
 
 /// Vertices are 32-bit numbers in memory, and the last one stands for "none".
@@ -200,6 +201,22 @@ impl Manifest {
         self.directed && of_attribute.is_none_or(|attribute| attribute.counts)
     }
 
+    /// The type of the values in a file, and their rule; nothing if it is no column of values of the image.
+    pub fn domain(&self, file: ImageFile) -> Option<ValueDomain> {
+        let (column, place, attributes) = match (file.value_column(), file.vertex_value_column()) {
+            (Some(place), _) => (self.values.get(place)?, place, &self.attributes),
+            (_, Some(place)) => (self.vertex_values.get(place)?, place, &self.vertex_attributes),
+            _ => return None,
+        };
+        let rule = match attributes.iter().find(|attribute| attribute.has_column(place)) {
+            None => ValueRule::Number,
+            Some(attribute) if attribute.missing == Some(place) => ValueRule::Mark,
+            Some(attribute) if attribute.counts => ValueRule::Finite,
+            Some(_) => ValueRule::Any,
+        };
+        Some(ValueDomain { kind: column.kind, rule })
+    }
+
     /// The manifest as bytes of its file.
     pub fn to_bytes(&self) -> Vec<u8> {
         sealed::to_bytes(self)
@@ -247,6 +264,16 @@ impl Manifest {
         }
         attribute::check(&self.attributes, &self.values, self.weight_columns())?;
         attribute::check(&self.vertex_attributes, &self.vertex_values, 0)?;
+        for (attributes, of_vertices) in [(&self.attributes, false), (&self.vertex_attributes, true)] {
+            let names: Vec<&str> = attributes.iter().map(|attribute| attribute.name.as_str()).collect();
+            attribute::check_attribute_names(&names, of_vertices)?;
+        }
+        let edges = self.values.iter().enumerate().filter(|(place, _)| !self.has_in_values(*place));
+        let mut beside_none = edges.map(|(_, column)| column).chain(&self.vertex_values);
+        if let Some(column) = beside_none.find(|column| column.in_pages > 0) {
+            let expected = format!("no pages of `{}` beside in-lists", column.name);
+            return bad(&expected, column.in_pages);
+        }
         let entries = self.out_lists.entries;
         if self.in_lists.is_some_and(|lists| lists.entries != entries) {
             return bad(&format!("{entries} entries in the in-lists"), self.in_lists.map_or(0, |lists| lists.entries));

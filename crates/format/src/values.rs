@@ -58,8 +58,66 @@ pub struct ValueColumn {
     pub kind: ValueType,
     /// The size of the column beside the out-lists.
     pub out_pages: u64,
-    /// The size of the column beside the in-lists; 0 where edges have no direction.
+    /// The size of the column beside the in-lists; 0 where there is none.
     pub in_pages: u64,
+}
+
+/// The type of the values of a column, and the rule that they keep beyond it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ValueDomain {
+    /// Their type.
+    pub kind: ValueType,
+    /// Their rule.
+    pub rule: ValueRule,
+}
+
+/// A rule for single values of a column. Whoever decodes a page applies it, so readers refuse what a check refuses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ValueRule {
+    /// All values of the type.
+    Any,
+    /// Not NaN: weights.
+    Number,
+    /// Neither NaN nor infinite: attributes that algorithms count by.
+    Finite,
+    /// 0 or 1: marks of missing values.
+    Mark,
+}
+
+impl ValueDomain {
+    /// Appends the values of a page to `out`, in 64 bits each.
+    ///
+    /// # Errors
+    /// As for [`decode`]; a value that breaks the rule.
+    pub fn decode(self, page: &Page<'_>, out: &mut Vec<u64>) -> Result<()> {
+        let first = out.len();
+        decode(page, self.kind, out)?;
+        let values = &out[first..];
+        let is_real = self.kind.is_real();
+        let real = |&value: &u64| f64::from_bits(value);
+        // No branch per value: pages are read again and again.
+        let is_kept = match self.rule {
+            ValueRule::Number if is_real => !values.iter().fold(false, |any, value| any | real(value).is_nan()),
+            ValueRule::Finite if is_real => values.iter().fold(true, |all, value| all & real(value).is_finite()),
+            ValueRule::Mark => values.iter().fold(0, |all, value| all | value) <= 1,
+            _ => true,
+        };
+        if is_kept { Ok(()) } else { Err(self.rule.broken(values)) }
+    }
+}
+
+impl ValueRule {
+    #[cold]
+    fn broken(self, values: &[u64]) -> Error {
+        let (expected, is_bad): (_, fn(&u64) -> bool) = match self {
+            ValueRule::Mark => ("0 or 1 as the mark of a missing value", |&value| value > 1),
+            ValueRule::Finite => ("finite numbers to count by", |&value| !f64::from_bits(value).is_finite()),
+            _ => ("weights that are numbers", |&value| f64::from_bits(value).is_nan()),
+        };
+        let bad = values.iter().copied().find(is_bad).unwrap_or_default();
+        let found = if self == ValueRule::Mark { bad.to_string() } else { f64::from_bits(bad).to_string() };
+        Error::new(HEADER_BYTES as u64, expected, found)
+    }
 }
 
 /// Interpretation of a value in 64 bits.

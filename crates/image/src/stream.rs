@@ -6,7 +6,7 @@
 
 use crate::error::{Error, Result};
 use crate::image::Image;
-use outcore_format::{HEADER_BYTES, ImageFile, Index, Origin, PAGE_BYTES, PageBytes, ValueType, column, text, values};
+use outcore_format::{HEADER_BYTES, ImageFile, Index, Origin, PAGE_BYTES, PageBytes, ValueDomain, column, text};
 use outcore_io::{DataFile, ReadAhead, Reader, Reservation, Runtime};
 use std::ops::Range;
 use std::sync::Arc;
@@ -116,8 +116,8 @@ impl PageStream {
 /// The values of a column, or of a part of it, in order.
 pub struct ColumnStream {
     pages: PageStream,
-    /// The type of values beside lists; those of vertices have none.
-    kind: Option<ValueType>,
+    /// Type and rule of values beside lists and of attributes; columns of vertices have none.
+    domain: Option<ValueDomain>,
     /// The values of the current page, and the number of those that have been taken.
     values: Vec<u64>,
     position: usize,
@@ -147,7 +147,7 @@ impl ColumnStream {
         Ok(ColumnStream {
             page: pages.start,
             pages: PageStream::new(image, file, pages)?,
-            kind: value_type(image, file),
+            domain: image.manifest().domain(file),
             values: Vec::new(),
             position: 0,
             read,
@@ -255,10 +255,10 @@ impl ColumnStream {
         let Some((number, bytes)) = self.pages.page()? else {
             return Err(self.pages.bad_end(format!("{end} values"), format!("{read} values")));
         };
-        let (values, index, count, kind) = (&mut self.values, &self.index, self.count, self.kind);
+        let (values, index, count, domain) = (&mut self.values, &self.index, self.count, self.domain);
         let outcome = origin.verify(number, bytes).and_then(|page| {
-            match kind {
-                Some(kind) => values::decode(&page, kind, values)?,
+            match domain {
+                Some(domain) => domain.decode(&page, values)?,
                 None => column::decode(&page, values)?,
             }
             let found = || format!("{} from {}", values.len(), page.first());
@@ -291,14 +291,6 @@ impl ColumnStream {
         }
         Ok(())
     }
-}
-
-/// The type of a file of values beside lists, or of an attribute of vertices.
-fn value_type(image: &Image, file: ImageFile) -> Option<ValueType> {
-    let manifest = image.manifest();
-    let of_edges = file.value_column().and_then(|column| manifest.values.get(column));
-    let of_vertices = || file.vertex_value_column().and_then(|column| manifest.vertex_values.get(column));
-    of_edges.or_else(of_vertices).map(|column| column.kind)
 }
 
 /// The bytes of a text, in order.

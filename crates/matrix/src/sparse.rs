@@ -122,14 +122,16 @@ impl SparseMatrix {
     /// Takes a graph for a matrix whose values are its weights if `values` says so, and 1 otherwise.
     ///
     /// # Errors
-    /// Values are wanted and there are none, or they are `u64`; an id column that cannot be read or is damaged; too
-    /// little memory: 4 bytes per vertex where vertices are not in the order of their ids, and where these are not
-    /// adjacent whole numbers, [`Graph::by_id_bytes`] while they are sorted.
+    /// Values are wanted and there are none, or they are `u64`; an edge that does not lead from a row to a column; a
+    /// column of ids or degrees that cannot be read or is damaged; too little memory: 4 bytes per vertex where vertices
+    /// are not in the order of their ids, and where these are not adjacent whole numbers, [`Graph::by_id_bytes`] while
+    /// they are sorted.
     pub fn new(graph: Arc<Graph>, values: bool) -> Result<Self> {
         let is_complex = values && graph.is_complex();
         if values && !is_complex {
             graph.weight_kind()?;
         }
+        graph.check_sides()?;
         let places = places(&graph)?.map(Arc::new);
         let vertices = graph.vertices() as usize;
         let all = Side { first: 0, count: vertices };

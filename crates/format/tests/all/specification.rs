@@ -314,7 +314,7 @@ fn the_example_of_an_index_is_right() {
 fn manifest(ids: IdColumn) -> Manifest {
     let lists = ListFile { pages: 1, entries: 3, max_degree: 3, degree_pages: 1, hub_pages: 1 };
     let column = |name: &str| ValueColumn { name: name.into(), kind: ValueType::F64, out_pages: 1, in_pages: 1 };
-    let small = |name: &str| ValueColumn { kind: ValueType::U8, ..column(name) };
+    let small = |name: &str| ValueColumn { kind: ValueType::U8, in_pages: 0, ..column(name) };
     let attribute = |column| Attribute {
         name: "kind".into(),
         kind: AttributeKind::String,

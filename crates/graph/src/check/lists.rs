@@ -74,7 +74,6 @@ struct Weights {
     columns: Vec<(ImageFile, Arc<Index>)>,
     /// Number of entries before every page of lists.
     before: Index,
-    real: bool,
 }
 
 /// Facts of a list of which a part has been read.
@@ -116,10 +115,10 @@ pub(crate) fn check_lists(
 ) -> Result<Sums> {
     let file = graph.list_file(direction);
     let pages = graph.pages(direction);
-    let weights = graph.manifest().weights().map(|column| {
+    let weights = graph.manifest().weights().map(|_| {
         let WeightIndexes { before, columns } = read_weight_indexes(graph, direction)?;
         let columns = columns.into_iter().map(|(file, index)| (file, Arc::new(index))).collect();
-        Ok::<_, Error>(Weights { columns, before, real: column.kind.is_real() })
+        Ok::<_, Error>(Weights { columns, before })
     });
     let context = Context {
         graph,
@@ -173,9 +172,6 @@ impl Context<'_> {
                 imaginary.clear();
                 for (column, values) in columns.iter_mut().zip([&mut weights, &mut imaginary]) {
                     column.take_into(edges, values)?;
-                    if source.real && values.iter().any(|&bits| f64::from_bits(bits).is_nan()) {
-                        return Err(column.bad_value("weights that are numbers", "NaN"));
-                    }
                 }
                 // Weights are compared by their hashes alone.
                 let pairs = weights.iter_mut().zip(&imaginary);
@@ -265,16 +261,6 @@ impl Context<'_> {
         let parallel = self.graph.manifest().parallel_edges;
         if let Some(pair) = neighbours.windows(2).find(|pair| pair[0] > pair[1] || pair[0] == pair[1] && !parallel) {
             return Err(self.falling(page, vertex, pair));
-        }
-        if let Some(rows) = self.graph.manifest().rows
-            && let Some((&least, &greatest)) = neighbours.first().zip(neighbours.last())
-        {
-            let is_row = |vertex: u64| vertex < rows;
-            let (from_row, ends) = (self.file == ImageFile::OUT_LISTS, [least, greatest].map(u64::from));
-            if is_row(vertex) != from_row || ends.map(is_row).contains(&from_row) {
-                let found = format!("{vertex} and {least} to {greatest}, where {rows} are rows");
-                return Err(self.corrupt(page, outcore_format::Error::new(32, "edges from rows to columns", found)));
-            }
         }
         let mut best: Option<(u8, u32)> = None;
         let others = || neighbours.iter().copied().filter(|&other| u64::from(other) != vertex);

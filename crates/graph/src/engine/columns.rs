@@ -1,9 +1,9 @@
 //! The columns that a graph has for its vertices: degrees and hubs.
 
 use crate::engine::graph::{Direction, Graph};
-use outcore_image::{ImageFile, Result, SweepStats};
+use outcore_image::{Error, ImageFile, MANIFEST, Result, SweepStats};
 use outcore_io::Array;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 impl Graph {
     /// The length of every list of a direction, and what reading it cost. Takes 4 bytes per vertex.
@@ -32,6 +32,30 @@ impl Graph {
             }
             Ok(())
         })
+    }
+
+    /// Checks the sides of a rectangular matrix: its rows, the first vertices, have no in-neighbours, and its columns
+    /// no out-neighbours. Reads both columns of degrees.
+    ///
+    /// # Errors
+    /// An edge that does not lead from a row to a column; a column that cannot be read or is damaged.
+    pub fn check_sides(&self) -> Result<()> {
+        let Some(rows) = self.manifest().rows else { return Ok(()) };
+        for (direction, has_rows, noun) in [(Direction::Out, true, "from"), (Direction::In, false, "to")] {
+            let wrong = AtomicU64::new(u64::MAX);
+            self.for_each_degree(direction, |vertex, degree| {
+                if degree > 0 && (u64::from(vertex) < rows) != has_rows {
+                    wrong.fetch_min(vertex.into(), Ordering::Relaxed);
+                }
+            })?;
+            let wrong = wrong.into_inner();
+            if wrong < u64::MAX {
+                let found = format!("an edge {noun} vertex {wrong}, where {rows} vertices are rows");
+                let manifest = self.path().join(MANIFEST);
+                return Err(Error::damaged(manifest, 0, "edges from rows to columns", found));
+            }
+        }
+        Ok(())
     }
 
     /// The hub of every list of a direction: the neighbour of the greatest degree, the vertex itself if it has none.

@@ -9,7 +9,7 @@
 use crate::engine::graph::{Direction, DirectionLists, Edges, Graph};
 use crate::engine::sweep::push_page;
 use outcore_format::list::MAX_NEIGHBOURS;
-use outcore_format::{Attribute, Index, Lists, Manifest, Origin, ValueType, WeightKind, values};
+use outcore_format::{Attribute, Index, Lists, Manifest, Origin, ValueDomain, WeightKind, values};
 use outcore_image::{Arrived, Error, ImageFile, ImageOptions, Result, UnitPages};
 use outcore_io::plan::UNIT_PAGES;
 use outcore_io::{Reclaim, Reservation, lock};
@@ -120,7 +120,7 @@ struct ValueFile {
     /// Its place among the image's files.
     file: usize,
     origin: Origin,
-    kind: ValueType,
+    domain: ValueDomain,
     /// Number of values before every page of the column.
     index: Index,
 }
@@ -355,14 +355,11 @@ impl WeightColumn {
         let indexes = columns.iter().map(|(_, index)| index).chain([&before]);
         let bytes = workers + indexes.map(Index::memory_bytes).sum::<u64>();
         let reservation = graph.runtime().budget().reserve("weights of edges", bytes)?;
-        let values = manifest.values.iter().skip(manifest.first_weight_column());
-        let columns = columns.into_iter().zip(values).map(|((file, index), column)| ValueFile {
-            file: graph.file(file).unwrap_or_default(),
-            origin: file.origin(manifest.image_id),
-            kind: column.kind,
-            index,
-        });
-        let (columns, entries) = (columns.collect(), manifest.out_lists.entries);
+        let column = |(file, index): (ImageFile, Index)| {
+            let domain = manifest.domain(file)?;
+            Some(ValueFile { file: graph.file(file)?, origin: file.origin(manifest.image_id), domain, index })
+        };
+        let (columns, entries) = (columns.into_iter().filter_map(column).collect(), manifest.out_lists.entries);
         Ok(WeightColumn { columns, weight_kind, before, entries, reservation })
     }
 
@@ -464,7 +461,7 @@ impl BatchWeights {
         let column = &weights.columns[place];
         let page = if verified { column.origin.trust(bytes) } else { column.origin.verify(number, bytes) }?;
         self.page.clear();
-        values::decode(&page, column.kind, &mut self.page)?;
+        column.domain.decode(&page, &mut self.page)?;
         let first = column.index.get(number);
         let end = if number + 1 < column.index.len() { column.index.get(number + 1) } else { weights.entries };
         if page.first() != first || self.page.len() as u64 != end - first {

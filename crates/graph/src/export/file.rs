@@ -262,6 +262,7 @@ impl Job<'_> {
     }
 
     fn matrix_market(&self) -> Result<ExportReport> {
+        self.graph.check_sides()?;
         let lookup = self.lookup()?;
         let first = consecutive_from(self.graph, &lookup)?;
         let mut file = TextFile::create(self.graph, self.output, self.compression)?;

@@ -21,11 +21,11 @@ use outcore_format::text::TextWriter;
 use outcore_format::values::ValueWriter;
 use outcore_format::{
     Attribute, AttributeKind, ImageFile, MAX_ATTRIBUTES, MAX_STRING_BYTES, MAX_VALUE_COLUMNS, Strings, ValueColumn,
-    ValueType,
+    ValueType, check_attribute_names,
 };
 use outcore_image::{Error, Result, Workspace};
 use outcore_ingest::mix;
-use outcore_ingest::{AttributeColumn, AttributeField, AttributeValues};
+use outcore_ingest::{AttributeColumn, AttributeField, AttributeValues, Facts};
 use outcore_io::buffer::{raw_bytes, raw_bytes_mut};
 use outcore_io::{Array, Reservation, Runtime, Sink, Spill, Streams, Task, Unit, into_inner, lock};
 use std::borrow::Cow;
@@ -65,6 +65,18 @@ struct Piece {
 }
 
 const _: () = assert!(MAX_ATTRIBUTES <= u128::BITS as usize);
+
+/// Refuses names of attributes that an image cannot have.
+pub(super) fn check_names(facts: &Facts) -> Result<()> {
+    for (fields, of_vertices) in [(&facts.attributes, false), (&facts.vertex_attributes, true)] {
+        let names: Vec<&str> = fields.iter().map(|field| field.name.as_str()).collect();
+        check_attribute_names(&names, of_vertices).map_err(|outcore_format::Error { expected, found, .. }| {
+            let advice = if of_vertices { "" } else { ", or name those that are kept with --attributes" };
+            Error::Usage(format!("expected {expected}, found {found}; rename the column{advice}"))
+        })?;
+    }
+    Ok(())
+}
 
 /// Facts about the values of a column.
 #[derive(Clone, Copy, Default)]

@@ -1,6 +1,6 @@
 //! An import, step by step.
 
-use super::attributes::{Attributes, Owner, StoredAttributes};
+use super::attributes::{Attributes, Owner, StoredAttributes, check_names};
 use super::edges::edge_words;
 use super::encode::{Beside, Encoding, ListStats};
 use super::estimate;
@@ -93,6 +93,7 @@ impl<'a> Job<'a> {
         check_rectangular(rows, directed, options.order)?;
         check_complex(&facts, options.duplicates)?;
         sides::check(&facts)?;
+        check_names(&facts)?;
         let fields = [&facts.attributes, &facts.vertex_attributes];
         let reservations = [Attributes::reserve(runtime, fields[0])?, Attributes::reserve(runtime, fields[1])?];
         let plan = estimate::plan(runtime, &facts, image)?;

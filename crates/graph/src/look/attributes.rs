@@ -9,7 +9,7 @@ use arrow_array::{
 };
 use arrow_schema::{DataType, Field, TimeUnit as ArrowUnit};
 use outcore_format::{Attribute, AttributeKind, ImageFile, Index, Strings, TimeUnit};
-use outcore_image::{ColumnStream, Error, Result, STREAM_BYTES, TextStream};
+use outcore_image::{ColumnStream, Result, STREAM_BYTES, TextStream};
 use outcore_io::Reservation;
 use std::ops::Range;
 use std::sync::Arc;
@@ -145,19 +145,14 @@ impl Attributes {
     /// Takes the next values of all columns and appends them to `out`, one vector for each column.
     ///
     /// # Errors
-    /// A page that cannot be read or is damaged; a number of a string that there is none of.
+    /// A page that cannot be read or is damaged; a value that the attribute cannot have, as a string that there is not.
     pub fn take(&mut self, count: usize, out: &mut [Vec<u64>]) -> Result<()> {
         let before: Vec<usize> = out.iter().map(Vec::len).collect();
         self.streams.iter_mut().zip(out.iter_mut()).try_for_each(|(stream, out)| stream.take_into(count, out))?;
-        for column in self.columns.all.iter().filter(|column| column.kind == AttributeKind::String) {
-            let values = &out[column.values][before[column.values]..];
-            let known = column.strings.len() as u64;
-            let is_missing = |row: usize| {
-                column.missing.is_some_and(|missing| out[missing][before[missing] + row] != 0) //
-            };
-            if let Some(row) = (0..values.len()).find(|&row| values[row] >= known && !is_missing(row)) {
-                let found = values[row].to_string();
-                return Err(self.streams[column.values].bad_value(format!("numbers of {known} strings"), found));
+        for column in &self.columns.all {
+            let part = |place: usize| &out[place][before[place]..];
+            if let Some((value, expected)) = column.wrong_value(part(column.values), column.missing.map(part)) {
+                return Err(self.streams[column.values].bad_value(expected, (value as i64).to_string()));
             }
         }
         Ok(())
@@ -204,6 +199,25 @@ impl Columns {
 }
 
 impl Column {
+    /// The first value that the attribute cannot have, and what it can; `missing` marks those that mean nothing.
+    fn wrong_value(&self, values: &[u64], missing: Option<&[u64]>) -> Option<(u64, String)> {
+        let known = self.strings.len() as u64;
+        let is_possible = |value: u64| match &self.kind {
+            AttributeKind::Boolean => value <= 1,
+            AttributeKind::String => value < known,
+            AttributeKind::Date => i32::try_from(value as i64).is_ok(),
+            AttributeKind::Integer | AttributeKind::Real | AttributeKind::Timestamp { .. } => true,
+        };
+        let is_there = |row: usize| missing.is_none_or(|missing| missing[row] == 0);
+        let (_, &value) = values.iter().enumerate().find(|&(row, &value)| !is_possible(value) && is_there(row))?;
+        let expected = match &self.kind {
+            AttributeKind::Boolean => "0 or 1 for true and false".to_owned(),
+            AttributeKind::Date => "days since 1970 in 32 bits".to_owned(),
+            _ => format!("numbers of {known} strings"),
+        };
+        Some((value, format!("{expected} in the attribute `{}`", self.name)))
+    }
+
     fn array(&self, words: &[&[u64]]) -> ArrayRef {
         let missing = self.missing.map(|missing| words[missing]);
         let is_missing = |row: usize| missing.is_some_and(|missing| missing[row] != 0);
@@ -219,8 +233,7 @@ impl Column {
                 Arc::new(values.map(|word| word.and_then(text)).collect::<StringArray>())
             }
             AttributeKind::Date => {
-                let day = |word: u64| i32::try_from(word as i64).unwrap_or_default();
-                Arc::new(values.map(|word| word.map(day)).collect::<Date32Array>())
+                Arc::new(values.map(|word| word.map(|word| word as i64 as i32)).collect::<Date32Array>())
             }
             AttributeKind::Timestamp { unit, zone } => {
                 let zone = zone.as_deref();
@@ -250,7 +263,7 @@ fn arrow_unit(unit: TimeUnit) -> ArrowUnit {
     }
 }
 
-/// Reads all strings of an attribute.
+/// Reads all strings of an attribute, which are different and in the order of their bytes.
 fn read_strings(graph: &Graph, file: ImageFile, strings: &Strings) -> Result<Vec<Box<str>>> {
     let mut stream = TextStream::new(graph, file)?;
     let mut all: Vec<Box<str>> = Vec::new();
@@ -272,7 +285,13 @@ fn read_strings(graph: &Graph, file: ImageFile, strings: &Strings) -> Result<Vec
         bytes.clear();
         stream.take_into(len_bytes, &mut bytes)?;
         let text = std::str::from_utf8(&bytes);
-        all.push(text.map_err(|error| stream.bad_utf8(at + 4, "a string", &bytes, error.valid_up_to()))?.into());
+        let text = text.map_err(|error| stream.bad_utf8(at + 4, "a string", &bytes, error.valid_up_to()))?;
+        if let Some(before) = all.last().filter(|before| &***before >= text) {
+            let [before, text] = [&**before, text].map(|text| text.chars().take(100).collect::<String>());
+            let found = format!("`{text}` behind `{before}`");
+            return Err(stream.bad_text(at + 4, "different strings in the order of their bytes", found));
+        }
+        all.push(text.into());
         at += 4 + len_bytes;
         remaining_bytes -= len_bytes;
     }
@@ -297,29 +316,12 @@ pub(crate) fn check_attributes(graph: &Graph) -> Result<()> {
             words.iter_mut().for_each(Vec::clear);
             attributes.take(some, &mut words)?;
             remaining -= some as u64;
-            for (column, attribute) in attributes.columns.all.iter().zip(owner.attributes(graph)) {
-                let is_number =
-                    |&&word: &&u64| attribute.kind != AttributeKind::Real || f64::from_bits(word).is_finite();
-                let is_bad = |values: &[u64]| values.iter().find(|word| !is_number(word)).copied();
-                if let Some(bad) = is_bad(&words[column.values]).filter(|_| attribute.counts) {
-                    let found = f64::from_bits(bad).to_string();
-                    return Err(attributes.streams[column.values].bad_value("finite numbers to count by", found));
-                }
-            }
         }
         for stream in &mut attributes.streams {
             // Nothing may follow.
             let more = stream.peek(usize::MAX)?.len();
             if more > 0 {
                 return Err(stream.bad_value("the end of the column", format!("at least {more} more values")));
-            }
-        }
-        for column in &attributes.columns.all {
-            if let Some(pair) = column.strings.windows(2).find(|pair| pair[0] >= pair[1]) {
-                let [one, other] = [0, 1].map(|place| pair[place].chars().take(100).collect::<String>());
-                let found = format!("`{one}` before `{other}` in the attribute `{}`", column.name);
-                let error = outcore_format::Error::new(0, "different strings in the order of their bytes", found);
-                return Err(Error::corrupt(graph.path(), 0, error));
             }
         }
     }

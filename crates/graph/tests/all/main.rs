@@ -23,6 +23,7 @@ mod lists;
 mod looks;
 mod misuse;
 mod parsers;
+mod rules;
 mod small_steps;
 mod syncs;
 mod table;

@@ -292,7 +292,7 @@ fn choose(
     for one in declared {
         let is_asked = match wanted {
             Attributes::None => false,
-            Attributes::All => true,
+            Attributes::All => !one.name.is_empty(),
             Attributes::Named(names) => names.contains(&one.name),
         };
         let is_compared = options.conditions.iter().any(|condition| condition.column == one.name);

@@ -52,10 +52,11 @@ pub(crate) fn asked_columns(
     path: &Path,
 ) -> Result<Vec<usize>> {
     let is_free = |column: &usize| !used.contains(&Some(*column));
+    let all = || (0..names.len()).filter(|column| is_free(column) && !names[*column].is_empty()).collect();
     let mut columns = match &options.attributes {
-        _ if options.of_vertices => (0..names.len()).filter(is_free).collect(),
+        _ if options.of_vertices => all(),
         Attributes::None => Vec::new(),
-        Attributes::All => (0..names.len()).filter(is_free).collect(),
+        Attributes::All => all(),
         Attributes::Named(asked) => {
             let mut columns = Vec::new();
             for asked in asked {

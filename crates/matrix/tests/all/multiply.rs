@@ -1,10 +1,12 @@
 //! Products of sparse matrices on disk, beside those of an obvious program, and with themselves.
 
 use crate::common::{bits, import_file, matrix, numbers, product, random, runtime};
+use outcore_format::Manifest;
+use outcore_format::column::ColumnWriter;
 use outcore_graph::generate::{GenerateOptions, GeneratedWeights, Shape, source};
 use outcore_graph::import::{Duplicates, ImportOptions, InputOptions, OrderChoice, import, open};
 use outcore_graph::{Direction, Graph, check, export};
-use outcore_image::{Error, ImageOptions, StatsBuilder};
+use outcore_image::{Error, ImageFile, ImageOptions, MANIFEST, StatsBuilder};
 use outcore_ingest::Choice;
 use outcore_io::backend::{Faults, Sim};
 use outcore_io::{Runtime, RuntimeOptions, backend};
@@ -167,19 +169,39 @@ fn rectangular_matrices_have_rows_and_columns_apart() {
     }
 }
 
+/// Changes the manifest of an image.
+fn edit_manifest(image: &Path, edit: impl FnOnce(&mut Manifest)) -> Manifest {
+    let mut manifest = outcore_image::read_manifest(&backend::best(), image).unwrap();
+    edit(&mut manifest);
+    std::fs::write(image.join(MANIFEST), manifest.to_bytes()).unwrap();
+    manifest
+}
+
 #[test]
 fn an_image_with_edges_that_lead_elsewhere_than_to_columns_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let runtime = runtime(2, None);
     let given = Given::new(300, 2000, false);
     let image = given.image(folder.path(), "pattern", OrderChoice::Input);
-    let manifest = image.join("manifest.json");
-    let text = std::fs::read_to_string(&manifest).unwrap();
-    let claimed = text.replace("\"parallel_edges\": false,", "\"parallel_edges\": false, \"rows\": 100,");
-    let body = claimed.split_once("\"manifest\": ").unwrap().1.trim_end().strip_suffix('}').unwrap().trim_end();
-    let checksum = format!("\"checksum\": \"{:08x}\"", crc32c::crc32c(body.as_bytes()));
-    let sealed = format!("{{ {checksum},\n  \"manifest\": {body}\n}}\n");
-    std::fs::write(&manifest, sealed).unwrap();
+    let mut manifest = edit_manifest(&image, |manifest| manifest.rows = Some(100));
+    let open_graph = || Arc::new(Graph::open(&runtime, &image, ImageOptions::default()).unwrap());
+    let rule = "expected edges from rows to columns";
+    let refused = SparseMatrix::new(open_graph(), false).unwrap_err().to_string();
+    assert!(refused.contains(rule), "{refused}");
+    let refused = check(&open_graph()).unwrap_err().to_string();
+    assert!(refused.contains(rule), "{refused}");
+    // Degrees that lie: products look at the edges themselves.
+    for (file, pages) in [
+        (ImageFile::OUT_DEGREE, &mut manifest.out_lists.degree_pages),
+        (ImageFile::IN_DEGREE, &mut manifest.in_lists.as_mut().unwrap().degree_pages),
+    ] {
+        let (mut bytes, mut writer) = (Vec::new(), ColumnWriter::new(file.origin(manifest.image_id), false));
+        (0..300).for_each(|_| writer.push(0, |_, page| bytes.extend_from_slice(page)));
+        writer.finish(|_, page| bytes.extend_from_slice(page));
+        *pages = bytes.len() as u64 / 4096;
+        std::fs::write(file.path(&image), bytes).unwrap();
+    }
+    std::fs::write(image.join(MANIFEST), manifest.to_bytes()).unwrap();
     let matrix = matrix(&runtime, &image, false);
     assert_eq!(matrix.shape(), (100, 200));
     for columns in [1, 4] {
@@ -187,10 +209,25 @@ fn an_image_with_edges_that_lead_elsewhere_than_to_columns_is_refused() {
             let mut product = vec![0.0; rows * columns];
             let factor = factor(inner, columns);
             let refused = matrix.multiply(Semiring::PlusTimes, operand, &factor, columns, &mut product);
-            assert!(matches!(refused, Err(Error::Corrupt { .. })), "{refused:?}");
+            let refused = refused.unwrap_err().to_string();
+            assert!(refused.contains(rule), "{refused}");
         }
     }
     assert!(matches!(check(matrix.graph()), Err(Error::Corrupt { .. })));
+}
+
+#[test]
+fn a_matrix_with_too_few_or_too_many_rows_is_refused_when_it_is_opened() {
+    for rows in [1, 3] {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, image) = (folder.path().join("m.mtx"), folder.path().join("m.oc"));
+        std::fs::write(&file, "%%MatrixMarket matrix coordinate real general\n2 3 3\n1 1 1\n1 3 2\n2 2 3\n").unwrap();
+        import_file(&runtime(1, None), &file, &image, OrderChoice::Input).unwrap();
+        edit_manifest(&image, |manifest| manifest.rows = Some(rows));
+        let graph = Graph::open(&runtime(1, None), &image, ImageOptions::default()).unwrap();
+        let error = SparseMatrix::new(Arc::new(graph), true).unwrap_err().to_string();
+        assert!(error.contains("expected edges from rows to columns"), "{error}");
+    }
 }
 
 #[test]
