@@ -4,7 +4,7 @@ use super::edges::edge_words;
 use super::options::ImportOptions;
 use outcore_image::{Error, Result, require_disk};
 use outcore_ingest::{Facts, InputOptions, Plan, enough_bytes, needed_bytes, open};
-use outcore_io::backend::{FileKind, Memory, Posix, What};
+use outcore_io::backend::{self, FileKind, Memory, What};
 use outcore_io::{Backend, Error as IoError, Runtime, RuntimeOptions, processors};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -60,7 +60,8 @@ pub fn advise(error: Error, runtime: &RuntimeOptions, files: &[PathBuf], options
         }
     };
     // A file that is not regular, such as a pipe, may be readable only once.
-    let is_file = |file: &PathBuf| Posix.look(What::Named(file)).is_ok_and(|status| status.kind == FileKind::File);
+    let backend = runtime.backend.clone().unwrap_or_else(backend::best);
+    let is_file = |file: &PathBuf| backend.look(What::Named(file)).is_ok_and(|status| status.kind == FileKind::File);
     let needed_bytes = if files.iter().all(is_file) { needed_bytes() } else { None };
     refusal.advising(needed_bytes.unwrap_or(0).saturating_sub(advised_bytes)).into()
 }

@@ -4,14 +4,15 @@ use crate::given;
 
 use given::open;
 use outcore_graph::import::{
-    Attributes, Condition, Duplicates, ImportOptions, ImportReport, InputOptions, OrderChoice, import,
+    Attributes, Condition, Duplicates, ImportOptions, ImportReport, InputOptions, OrderChoice, advise, import,
     open as open_input,
 };
 use outcore_image::{Error, Result};
-use outcore_io::backend::{Posix, Queue, Region};
+use outcore_io::backend::{FileKind, FileStatus, Handle, Location, Open, Posix, Queue, Region, What};
 use outcore_io::{Backend, DataFile, Runtime, RuntimeOptions};
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 fn imported(folder: &Path, text: &str, input: &InputOptions, options: &ImportOptions) -> Result<ImportReport> {
     let path = folder.join("edges.csv");
@@ -165,4 +166,54 @@ fn files_that_were_read_are_told_and_those_without_edges_are_named() {
     write("b.csv", "source,target,price,weight\n");
     let error = made(&[""]).unwrap_err().to_string();
     assert!(error.contains("b.csv") && error.contains("the columns source, target"), "{error}");
+}
+
+/// A back end in which no path is that of a plain file, and which counts the files that are opened.
+#[derive(Default)]
+struct Pipes {
+    opened: AtomicU64,
+}
+
+impl Backend for Pipes {
+    fn name(&self) -> &'static str {
+        "pipes"
+    }
+
+    fn queue(
+        &self,
+        files: &[Arc<DataFile>],
+        memory: Region,
+        depth: usize,
+        threads: usize,
+    ) -> outcore_io::Result<Box<dyn Queue>> {
+        Posix.queue(files, memory, depth, threads)
+    }
+
+    fn open(&self, place: Location<'_>, how: Open) -> std::io::Result<Handle> {
+        self.opened.fetch_add(1, Ordering::Relaxed);
+        Posix.open(place, how)
+    }
+
+    fn look(&self, what: What<'_>) -> std::io::Result<FileStatus> {
+        Posix.look(what).map(|status| FileStatus { kind: FileKind::Other, ..status })
+    }
+}
+
+/// An input that may be read only once is not opened for advice; the back end of the import says which is one.
+#[test]
+fn advice_on_memory_asks_the_back_end_of_the_import() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("edges.csv");
+    std::fs::write(&path, "a,b\n").unwrap();
+    let pipes = Arc::new(Pipes::default());
+    let limits = RuntimeOptions {
+        memory_bytes: Some(1 << 20),
+        threads: Some(1),
+        backend: Some(Arc::clone(&pipes) as Arc<dyn Backend>),
+        ..RuntimeOptions::default()
+    };
+    let refusal = Runtime::new(limits.clone()).map(drop).unwrap_err();
+    let advised = advise(refusal.into(), &limits, &[path], &InputOptions::default());
+    assert!(matches!(advised, Error::Io(outcore_io::Error::Memory { .. })), "{advised}");
+    assert_eq!(pipes.opened.load(Ordering::Relaxed), 0);
 }
