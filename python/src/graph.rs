@@ -319,7 +319,10 @@ impl PyGraph {
         }
         let results = results.map(|results| results.table.clone());
         let joined = results.as_ref();
-        let report = run(py, graph.runtime(), || outcore::export_with(&graph, &path, joined))?;
+        let report = run(py, graph.runtime(), || {
+            outcore::check_export_memory(&graph, &path, vertices.as_deref(), joined)?;
+            outcore::export_with(&graph, &path, joined)
+        })?;
         if let Some(table) = &vertices {
             run(py, graph.runtime(), || outcore::export_vertices(&graph, table, joined))?;
         }

@@ -284,7 +284,7 @@ pub fn export(args: &ExportArgs) -> Result<()> {
 /// Opens a graph for which there is enough memory to export it.
 fn open_for_export(args: &ExportArgs, limits: &Limits) -> Result<Graph> {
     let graph = Graph::open(&runtime(limits, None)?, &args.image, GraphOptions::default())?;
-    outcore::check_export_memory(&graph, &args.output, args.vertex_table.as_deref())?;
+    outcore::check_export_memory(&graph, &args.output, args.vertex_table.as_deref(), None)?;
     Ok(graph)
 }
 

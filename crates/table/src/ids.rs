@@ -197,6 +197,11 @@ impl IdStream {
         Ok((!is_over).then_some((first, &self.batch)))
     }
 
+    /// The ids that were read last; none before the first are.
+    pub fn batch(&self) -> &IdBatch {
+        &self.batch
+    }
+
     /// Reads the next batch; `false` behind the last one.
     fn read(&mut self) -> Result<bool> {
         self.batch.clear();

@@ -57,6 +57,8 @@ impl<'a> Cells<'a> {
     /// Goes to the next row.
     pub fn advance(&mut self) -> Result<()> {
         while self.batch.as_ref().is_none_or(|batch| self.row == batch.num_rows()) {
+            // Two batches would take the memory of one more.
+            self.batch = None;
             self.batch = (self.next_batch)()?;
             self.row = 0;
             if self.batch.is_none() {

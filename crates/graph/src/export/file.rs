@@ -94,19 +94,26 @@ pub fn takes_results(output: &Path) -> bool {
     Form::of(ending_of(&small_name(output)).1).is_some_and(Form::has_vertex_attributes)
 }
 
-/// Refuses an export, and that of a table of vertices beside it, for which there is too little memory, before anything
-/// is read: so the limit that the refusal advises is enough for both.
+/// Refuses an export, and that of a table of vertices beside it, each with results, for which there is too little
+/// memory, before anything is read: so the limit that the refusal advises is enough for both.
 ///
 /// # Errors
-/// Too little memory.
-pub fn check_export_memory(graph: &Graph, output: &Path, vertex_table: Option<&Path>) -> Result<()> {
+/// Too little memory; results that [`export_with`] refuses.
+pub fn check_export_memory(
+    graph: &Graph,
+    output: &Path,
+    vertex_table: Option<&Path>,
+    results: Option<&Table>,
+) -> Result<()> {
     let name = small_name(output);
     let (compression, ending) = ending_of(&name);
-    let job = Job { graph, output, compression, ending, results: None };
+    let results = results.map(|results| joined(graph, results)).transpose()?;
+    let results_bytes = results.as_ref().map_or(0, Table::reader_bytes);
+    let job = Job { graph, output, compression, ending, results };
     let vertices_bytes = vertex_table.map_or(0, |table| {
         let name = small_name(table);
         let (compression, ending) = ending_of(&name);
-        vertex_table_bytes(graph, compression, ending)
+        vertex_table_bytes(graph, compression, ending).saturating_add(results_bytes)
     });
     graph.make_room("exporting", job.bytes().max(vertices_bytes))
 }

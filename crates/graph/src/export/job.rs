@@ -142,7 +142,8 @@ impl Job<'_> {
             return batches_bytes.saturating_add(parquet_file_bytes() + BUFFER_BYTES as u64);
         }
         // While vertices are read, their degrees are, and a file beside the output is written.
-        let has_columns = form.is_some_and(Form::has_vertex_attributes);
+        let has_values = self.results.is_some() || !graph.manifest().vertex_attributes.is_empty();
+        let has_columns = has_values && form.is_some_and(Form::has_vertex_attributes);
         let columns_bytes = if has_columns { VertexBatches::<&Graph>::bytes(graph) } else { 0 };
         let vertices_bytes =
             columns_bytes.saturating_add(IdStream::bytes(graph) + 2 * STREAM_BYTES + BUFFER_BYTES as u64);

@@ -207,3 +207,33 @@ fn attributes_follow_their_edges_in_batches() {
     assert_eq!(weighing.weight_name(), Some("n"));
     assert!(graph.weighing("kind").unwrap().is_none() && graph.weighing("weight").unwrap().is_none());
 }
+
+#[test]
+fn a_batch_of_vertices_has_little_text() {
+    let directory = tempfile::tempdir().unwrap();
+    let (runtime, image) = (common::runtime(2), directory.path().join("g.oc"));
+    let (edges, vertices) = (directory.path().join("e.csv"), directory.path().join("v.csv"));
+    let name = |i: usize| format!("{}{}", i % 3, "x".repeat(1000 * (i % 3)));
+    std::fs::write(&edges, "source,target\n0,1\n1,2\n").unwrap();
+    let rows: String = (0..20_000).map(|i| format!("{i},{},{i}\n", name(i))).collect();
+    std::fs::write(&vertices, format!("id,name,n\n{rows}")).unwrap();
+    let options = InputOptions { attributes: Attributes::All, ..InputOptions::default() };
+    let source = open(&runtime, &[edges], &options).unwrap();
+    let source = with_vertex_table(&runtime, source, &vertices, &options).unwrap();
+    import(&runtime, source, &image, &ImportOptions::default()).unwrap();
+    let graph = Arc::new(Graph::open(&runtime, &image, ImageOptions::default()).unwrap());
+    let free = graph.runtime().budget().available_bytes();
+    let mut rows = Vec::new();
+    let batches = VertexBatches::new(Arc::clone(&graph), None).unwrap();
+    assert!(graph.runtime().budget().available_bytes() + (1 << 20) < free, "a batch is reserved");
+    for batch in batches {
+        let batch = batch.unwrap();
+        let names = batch.column_by_name("name").unwrap().as_string::<i32>();
+        let numbers = batch.column_by_name("n").unwrap().as_primitive::<Int64Type>();
+        assert!(names.value_data().len() <= outcore_table::BATCH_TEXT_BYTES + 2001, "{}", names.value_data().len());
+        rows.extend((0..batch.num_rows()).map(|row| (numbers.value(row) as usize, names.value(row).to_owned())));
+    }
+    rows.sort_unstable();
+    assert!(rows.len() == 20_000 && rows.iter().enumerate().all(|(i, row)| *row == (i, name(i))));
+    assert_eq!(graph.runtime().budget().available_bytes(), free, "memory is given back");
+}

@@ -4,11 +4,16 @@ use crate::common;
 
 use common::{Model, ModelIds, open};
 use outcore_format::{Order, WeightKind};
-use outcore_graph::import::{Block, EdgeBatch, Ids, InputOptions, Weights};
-use outcore_graph::{ExportReport, export};
-use outcore_image::Error;
+use outcore_graph::import::{
+    Attributes, Block, EdgeBatch, Ids, ImportOptions, InputOptions, Weights, import, with_vertex_table,
+};
+use outcore_graph::{ExportReport, Graph, check_export_memory, export, export_vertices, export_with};
+use outcore_image::{Error, ImageOptions};
+use outcore_io::Array;
+use outcore_table::{Column, Table};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Edges as text: source, target, weight; those without direction with the ends in order.
 type Edges = BTreeSet<(String, String, String)>;
@@ -404,5 +409,77 @@ fn a_file_is_complete_or_absent() {
         graph.runtime().cancel().cancel();
         assert!(matches!(export(&graph, files.join(name)), Err(Error::Io(outcore_io::Error::Cancelled))), "{name}");
         std::fs::remove_dir_all(&files).unwrap();
+    }
+}
+
+/// A graph with strings as ids and attributes of edges and vertices, and results for its vertices.
+fn with_attributes(directory: &Path) -> (Arc<Graph>, Table) {
+    const VERTICES: usize = 6000;
+    let runtime = common::runtime(2);
+    let (edges, vertices, image) = (directory.join("e.csv"), directory.join("v.csv"), directory.join("g.oc"));
+    let row = |i: usize| format!("v{},v{},road {i},{i}\n", i % VERTICES, (7 * i + 1) % VERTICES);
+    std::fs::write(&edges, format!("source,target,kind,n\n{}", (0..9000).map(row).collect::<String>())).unwrap();
+    let row = |i: usize| format!("v{i},place {},{i}\n", "x".repeat(i % 700));
+    std::fs::write(&vertices, format!("id,name,size\n{}", (0..VERTICES + 50).map(row).collect::<String>())).unwrap();
+    let options = InputOptions { attributes: Attributes::All, ..InputOptions::default() };
+    let source = outcore_graph::import::open(&runtime, &[edges], &options).unwrap();
+    let source = with_vertex_table(&runtime, source, &vertices, &options).unwrap();
+    let how = ImportOptions { directed: Some(false), ..ImportOptions::default() };
+    import(&runtime, source, &image, &how).unwrap();
+    let graph = Arc::new(Graph::open(&runtime, &image, ImageOptions::default()).unwrap());
+    let count = graph.vertices() as usize;
+    let ranks = Array::<f64>::zeroed(runtime.budget(), "test", count).unwrap();
+    let components = Array::<u32>::zeroed(runtime.budget(), "test", count).unwrap();
+    let columns = vec![
+        ("rank".to_owned(), Column::Real(Arc::new(ranks))),
+        ("component".to_owned(), Column::Component(Arc::new(components))),
+    ];
+    let results = graph.table(columns);
+    (graph, results)
+}
+
+#[test]
+fn the_least_memory_that_is_not_refused_is_enough_for_every_ending() {
+    let directory = tempfile::tempdir().unwrap();
+    let (graph, results) = with_attributes(directory.path());
+    let budget = graph.runtime().budget();
+    let leave = |bytes: u64| budget.reserve("others", budget.available_bytes() - bytes).unwrap();
+    let endings =
+        ["txt", "csv", "csv.gz", "tsv.zst", "el", "mtx", "graph", "jsonl", "graphml", "gexf.gz", "gml", "net"];
+    for ending in endings.into_iter().chain(["sif", "parquet"]) {
+        for (results, table) in
+            [(None, None), (Some(&results), None), (Some(&results), Some("parquet")), (None, Some("csv"))]
+        {
+            let output = directory.path().join(format!("edges.{ending}"));
+            let table = table.map(|ending| directory.path().join(format!("vertices.{ending}")));
+            let write = || {
+                check_export_memory(&graph, &output, table.as_deref(), results)?;
+                export_with(&graph, &output, results)?;
+                if let Some(table) = &table {
+                    export_vertices(&graph, table, results)?;
+                }
+                let files = [Some(&output), table.as_ref()].into_iter().flatten();
+                let contents = files.map(|file| std::fs::read(file).unwrap()).collect::<Vec<_>>();
+                [Some(&output), table.as_ref()]
+                    .into_iter()
+                    .flatten()
+                    .for_each(|file| std::fs::remove_file(file).unwrap());
+                let _ = std::fs::remove_file(directory.path().join(format!("edges.{ending}.vertices")));
+                Ok::<_, Error>(contents)
+            };
+            let expected = write().unwrap();
+            let (mut refused, mut enough) = (0, budget.available_bytes());
+            while enough - refused > 1 {
+                let bytes = refused.midpoint(enough);
+                let _others = leave(bytes);
+                match check_export_memory(&graph, &output, table.as_deref(), results) {
+                    Ok(()) => enough = bytes,
+                    Err(_) => refused = bytes,
+                }
+            }
+            let _others = leave(enough);
+            let case = format!("{ending}, results: {}, table: {table:?}, {enough} bytes", results.is_some());
+            assert!(write().unwrap_or_else(|error| panic!("{case}: {error}")) == expected, "{case}");
+        }
     }
 }
