@@ -97,9 +97,14 @@ pub fn run_solver<'py>(
     let ((found, planned), samples) = run_sampled(py, graph.runtime(), || {
         let plan = (solver.plan)(sparse, given)?;
         let needs = plan.needs(sparse)?;
-        if vectors && !has_out {
-            graph.make_room(VECTORS, needs.shapes.iter().map(numbers_bytes).fold(0, u64::saturating_add))?;
+        let mut all = ("the run", needs.least_bytes);
+        if vectors {
+            let arrays = needs.shapes.iter().skip(usize::from(has_out)).map(numbers_bytes);
+            let giving_bytes = needs.shapes.iter().map(DenseShape::giving_bytes).max().unwrap_or(0);
+            let bytes = arrays.fold(needs.results_bytes + giving_bytes, u64::saturating_add);
+            all = if bytes > all.1 { (VECTORS, bytes) } else { all };
         }
+        graph.make_room(all.0, all.1)?;
         let memory_bytes = least_limit(graph, needs.least_bytes);
         let planned = Planned::of_solver(memory_bytes, needs.least_bytes, &needs.passes, needs.columns_per_pass);
         Ok((plan.run(sparse, false)?, planned))
@@ -111,12 +116,12 @@ pub fn run_solver<'py>(
     for (name, numbers) in &found.values {
         facts.set_item(name, PyArray1::from_slice(py, numbers))?;
     }
-    let sides = ["vectors", "right"].into_iter().zip(found.dense).zip([out, None]);
-    for ((name, mut dense), out) in sides.filter(|_| vectors) {
-        let shape = [dense.shape.vertices.clone().count(), dense.shape.names.len()];
-        if out.is_none() {
-            dense.leave(numbers_bytes(&dense.shape)).map_err(|error| raise(py, error))?;
-        }
+    let mut results = if vectors { found.dense } else { Vec::new() };
+    for (name, out) in ["vectors", "right"].into_iter().zip([out, None]) {
+        let Some(shape) = results.first().map(|dense| dense.shape.clone()) else { break };
+        let bytes = shape.giving_bytes() + if out.is_none() { numbers_bytes(&shape) } else { 0 };
+        results.iter_mut().try_for_each(|dense| dense.leave(bytes)).map_err(|error| raise(py, error))?;
+        let (dense, shape) = (results.remove(0), [shape.vertices.clone().count(), shape.names.len()]);
         facts.set_item(name, filled(py, matrix, shape, out, |numbers| dense.copy_to(numbers))?)?;
     }
     Ok(facts)

@@ -1,6 +1,7 @@
-"""Limits that Outcore advises are enough, at once: commands of all kinds, drawn, within what `--explain` and refusals say.
+"""Limits that Outcore advises are enough, at once: commands of all kinds, drawn, within what `--explain` and refusals
+say, and a little more.
 
-With OUTCORE_SOAK set there are 200 of them, otherwise 30."""
+With OUTCORE_SOAK set there are 200 of them under many limits, otherwise 30."""
 
 import gzip
 import json
@@ -17,7 +18,8 @@ import outcore as oc
 
 OUTCORE = os.environ.get("OUTCORE") or shutil.which("outcore")
 pytestmark = pytest.mark.skipif(OUTCORE is None, reason="no outcore command: set OUTCORE")
-COMMANDS = 200 if os.environ.get("OUTCORE_SOAK") else 30
+SOAK = os.environ.get("OUTCORE_SOAK")
+COMMANDS = 200 if SOAK else 30
 # Commands of a test, which is one of several that run side by side.
 PART = 10
 UNITS = {"KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
@@ -165,26 +167,42 @@ def explained(command):
     return advised[1] + advised[2]
 
 
+def nearby(limit):
+    """Limits a little above one that is advised, where plans are at their edge; with OUTCORE_SOAK, those around it too."""
+    number, unit = re.fullmatch(r"([\d.]+)([KMG]iB)", limit).groups()
+    size = float(number) * UNITS[unit] / 2**20
+    steps = [*np.arange(-0.5, 3, 0.05), *np.arange(3, 12, 0.25)] if SOAK else [0.05, 0.15, 0.3, 3]
+    return [f"{size + step:.2f}MiB" for step in steps]
+
+
+def faults_within(command, limit):
+    """The faults of a command within a limit, as sentences: it ends well, or is refused at once with enough advice."""
+    text = f"{' '.join(command)} within {limit}"
+    done = outcore(command, limit)
+    if done.returncode == 0:
+        return
+    advised = refusal(done)
+    if advised is None:
+        yield f"{text}: {done.stderr[-400:]}"
+        return
+    if passes(done):
+        yield f"{text} was refused after {passes(done)}: {done.stderr[-400:]}"
+    again = outcore(command, advised)
+    if again.returncode != 0:
+        yield f"{text}: {advised} were advised, and then: {again.stderr[-400:]}"
+
+
 def faults(command, small):
     """The faults of the advice that a command is given, as sentences."""
-    text = " ".join(command)
+    limits = [small]
     if command[0] != "export":
         limit = explained(command)
         done = outcore(command, limit)
         if done.returncode != 0:
-            yield f"{text}: --explain advises {limit}, and then: {done.stderr[-400:]}"
-    done = outcore(command, small)
-    if done.returncode == 0:
-        return
-    limit = refusal(done)
-    if limit is None:
-        yield f"{text} within {small}: {done.stderr[-400:]}"
-        return
-    if passes(done):
-        yield f"{text} within {small} was refused after {passes(done)}: {done.stderr[-400:]}"
-    again = outcore(command, limit)
-    if again.returncode != 0:
-        yield f"{text} within {small}: {limit} were advised, and then: {again.stderr[-400:]}"
+            yield f"{' '.join(command)}: --explain advises {limit}, and then: {done.stderr[-400:]}"
+        limits += nearby(limit)
+    for limit in limits:
+        yield from faults_within(command, limit)
 
 
 @pytest.mark.parametrize("part", range(COMMANDS // PART))

@@ -8,7 +8,7 @@ use crate::report::{About, Page, account, failure, graph_facts, not_converged};
 use clap::builder::ValueParser;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use outcore::io::{bytes_text, folder, limit_text};
-use outcore::linalg::{Declaration, Found, Given, Needs, SOLVERS, SolverPlan, Traffic};
+use outcore::linalg::{Declaration, Dense, Found, Given, Needs, SOLVERS, SolverPlan, Traffic};
 use outcore::report::{self, Planned};
 use outcore::{
     Error, OUTPUT_ENDINGS, Result, SparseMatrix, Value, Values, check_columns, least_limit, named, write_columns,
@@ -133,7 +133,7 @@ fn plan(args: &SolverArgs, limits: &Limits) -> Result<Prepared> {
     let plan = (solver.plan)(&matrix, given)?;
     let needs = plan.needs(&matrix)?;
     if !common.explain {
-        let (purpose, bytes) = most_memory(args, &matrix, &needs)?;
+        let (purpose, bytes) = needs.most_memory(matrix.graph(), &args.results(), common.verify)?;
         matrix.graph().make_room(purpose, bytes)?;
     }
     check_files(args, &matrix, &needs)?;
@@ -155,11 +155,8 @@ fn run(args: &SolverArgs, matrix: &SparseMatrix, plan: &dyn SolverPlan, needs: &
     }
     lines.iter().for_each(|line| common.say(line));
     report(&stats, common);
-    for (dense, output) in dense.into_iter().zip(args.results()) {
-        if let Some(output) = output {
-            dense.write(output)?;
-        }
-    }
+    let results = dense.into_iter().zip(args.results());
+    Dense::write_all(results.filter_map(|(dense, output)| Some((dense, output?.to_owned()))))?;
     if let Some(output) = &args.values {
         write_columns(image, &values, output)?;
     }
@@ -177,25 +174,6 @@ fn about(args: &SolverArgs, matrix: &SparseMatrix, needs: &Needs) -> About {
     let memory_bytes = least_limit(matrix.graph(), needs.least_bytes);
     let plan = Planned::of_solver(memory_bytes, needs.least_bytes, &needs.passes, needs.columns_per_pass);
     About { name: args.solver.name, options, facts: graph_facts(matrix.graph()), plan }
-}
-
-/// The part with the largest memory: the run, its verification, or writing its result.
-fn most_memory(args: &SolverArgs, matrix: &SparseMatrix, needs: &Needs) -> Result<(&'static str, u64)> {
-    let mut all = vec![("the run", needs.least_bytes)];
-    if args.common.verify {
-        all.push(("the verification of the result", needs.verify_bytes));
-    }
-    for (shape, output) in needs.shapes.iter().zip(args.results()) {
-        if let Some(output) = output.filter(|_| !is_written_at_once(needs)) {
-            all.push(("what writes the result", shape.output_bytes(matrix.graph(), output)?));
-        }
-    }
-    Ok(all.into_iter().reduce(|most, need| if need.1 > most.1 { need } else { most }).unwrap_or_default())
-}
-
-/// Whether the result goes to its file while it is computed.
-fn is_written_at_once(needs: &Needs) -> bool {
-    needs.files.as_ref().is_some_and(|files| files.product_bytes > 0)
 }
 
 /// Refuses files that cannot be written before the work is done.
@@ -217,7 +195,7 @@ fn check_files(args: &SolverArgs, matrix: &SparseMatrix, needs: &Needs) -> Resul
     for (shape, output) in needs.shapes.iter().zip(args.results()) {
         match output {
             // Nothing is made of it any more: it is written while the product goes on.
-            Some(output) if is_written_at_once(needs) => check_columns(graph, output)?,
+            Some(output) if needs.is_written_at_once() => check_columns(graph, output)?,
             Some(output) => shape.check(graph, output)?,
             None => {}
         }
@@ -229,7 +207,7 @@ fn check_files(args: &SolverArgs, matrix: &SparseMatrix, needs: &Needs) -> Resul
 
 fn explain(args: &SolverArgs, matrix: &SparseMatrix, needs: &Needs) -> Result<()> {
     let graph = matrix.graph();
-    let (_, least_bytes) = most_memory(args, matrix, needs)?;
+    let (_, least_bytes) = needs.most_memory(graph, &args.results(), args.common.verify)?;
     let mut lines = Vec::new();
     let (rows, columns) = matrix.shape();
     lines.push(format!("matrix   {rows} x {columns}, {} entries", matrix.entries()));
@@ -244,7 +222,7 @@ fn explain(args: &SolverArgs, matrix: &SparseMatrix, needs: &Needs) -> Result<()
     for (shape, output) in needs.shapes.iter().zip(args.results()) {
         if let Some(output) = output {
             let mut how = "while the product goes on".to_owned();
-            if !is_written_at_once(needs) {
+            if !needs.is_written_at_once() {
                 how = format!("in {} of memory", bytes_text(shape.output_bytes(graph, output)?));
             }
             let (count, columns, output) =

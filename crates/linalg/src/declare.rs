@@ -10,11 +10,12 @@
 use crate::dense::{Dense, Store};
 use crate::tall::basis::temporary_folder;
 use crate::tall::vectors::Vectors;
-use outcore_declare::{Kind, NamedFact, Parameter, Unconverged, Values};
+use outcore_declare::{Fact, Kind, NamedFact, Parameter, Unconverged, Values};
+use outcore_graph::Graph;
 use outcore_image::{Error, Result, Stats};
 use outcore_matrix::{DenseFile, Operand, SparseMatrix};
 use outcore_table::DenseShape;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// A solver, as it is declared.
 pub type Declaration = outcore_declare::Declaration<fn(&SparseMatrix, Given) -> Result<Box<dyn SolverPlan>>>;
@@ -46,8 +47,10 @@ impl Given {
 pub struct Needs {
     /// The memory that it needs at least, in bytes, apart from what the process and the open image hold.
     pub least_bytes: u64,
-    /// Bytes of memory for the verification.
+    /// Bytes of memory for the verification, with `results_bytes`.
     pub verify_bytes: u64,
+    /// Bytes that the results hold until all are written, beside the vectors that go to a temporary file.
+    pub results_bytes: u64,
     /// The vectors that it keeps: as far as memory has room for them, and otherwise in a temporary file.
     pub vectors: Option<StoredVectors>,
     /// Columns that are multiplied in a pass.
@@ -60,6 +63,32 @@ pub struct Needs {
     pub files: Option<Traffic>,
     /// The results: that of rows, that of columns.
     pub shapes: Vec<DenseShape>,
+}
+
+impl Needs {
+    /// The part of a run that takes most memory: the run itself, its verification if that is wanted, or writing its
+    /// results to files.
+    ///
+    /// # Errors
+    /// A name whose ending is not that of a format.
+    pub fn most_memory(&self, graph: &Graph, outputs: &[Option<&Path>], verify: bool) -> Result<(&'static str, u64)> {
+        let mut all = vec![("the run", self.least_bytes)];
+        if verify {
+            all.push(("the verification of the result", self.verify_bytes));
+        }
+        for (shape, output) in self.shapes.iter().zip(outputs) {
+            if let Some(output) = output.filter(|_| !self.is_written_at_once()) {
+                let bytes = self.results_bytes.saturating_add(shape.output_bytes(graph, output)?);
+                all.push(("what writes the result", bytes));
+            }
+        }
+        Ok(all.into_iter().reduce(|most, need| if need.1 > most.1 { need } else { most }).unwrap_or_default())
+    }
+
+    /// Whether the result goes to its file while it is computed.
+    pub fn is_written_at_once(&self) -> bool {
+        self.files.as_ref().is_some_and(|files| files.product_bytes > 0)
+    }
 }
 
 /// Bytes of dense matrices that a product reads and writes.

@@ -59,6 +59,22 @@ impl<'a> Dense<'a> {
         }
     }
 
+    /// Writes results to their files, one after the other. What waits, or is written, goes to the temporary file as far
+    /// as memory is needed.
+    ///
+    /// # Errors
+    /// Those of [`Dense::write`].
+    pub fn write_all(results: impl IntoIterator<Item = (Self, PathBuf)>) -> Result<()> {
+        let mut results: Vec<_> = results.into_iter().collect();
+        while !results.is_empty() {
+            let (dense, output) = results.remove(0);
+            let bytes = dense.shape.output_bytes(dense.matrix.graph().image(), &output)?;
+            results.iter_mut().try_for_each(|(waiting, _)| waiting.leave(bytes))?;
+            dense.write(&output)?;
+        }
+        Ok(())
+    }
+
     /// Makes this much memory free, if it can, by moving vectors to the temporary file.
     ///
     /// # Errors

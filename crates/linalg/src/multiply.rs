@@ -128,6 +128,7 @@ impl SolverPlan for Multiplying {
         Ok(Needs {
             least_bytes: column_bytes + order_bytes + worker_bytes + values_bytes(matrix),
             verify_bytes: self.verify_bytes(matrix, parts(matrix)),
+            results_bytes: 0,
             vectors: None,
             columns_per_pass,
             passes: columns.div_ceil(columns_per_pass).to_string(),

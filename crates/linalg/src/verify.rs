@@ -5,14 +5,16 @@
 //! lists in other files of the image, and in any case other code and another order of sums. That vectors belong to the
 //! values, and are orthonormal, is proven so; that no value is missing among them is not.
 
+use crate::declare::values_bytes;
+use crate::tall::for_each_row;
 use crate::tall::vectors::{ComplexVectors, Parts, Vectors};
-use crate::tall::{SWEPT_NUMBERS, for_each_row};
 use faer::c64;
 use outcore_graph::{Direction, Edges, Frontier, ListPart, scan};
 use outcore_image::{Error, Result};
 use outcore_io::buffer::shared;
 use outcore_io::{Array, AtomicF64, SPLIT_MIX_STEP, split_mix};
 use outcore_matrix::{Operand, SparseMatrix};
+use outcore_table::SWEPT_NUMBERS;
 use std::fmt::Display;
 
 /// Largest difference between a stated residual and the computed one, relative to the size of the matrix.
@@ -139,10 +141,10 @@ fn for_each_vector_row(
     for_each_row(matrix.graph().runtime(), "rows of a verification", vectors.shape(), copy, |_, row| work(row))
 }
 
-/// The bytes of memory for verifying this number of vectors.
+/// The bytes of memory for verifying this number of vectors, with those of entry values.
 pub(crate) fn vectors_bytes(matrix: &SparseMatrix, count: usize) -> u64 {
     let more = matrix.shape().0.max(matrix.shape().1);
-    Pushed::bytes(matrix) + 8 * more + MOST_VECTORS_BYTES + 8 * (count * count) as u64
+    Pushed::bytes(matrix) + 8 * more + MOST_VECTORS_BYTES + 16 * (count * count) as u64 + values_bytes(matrix)
 }
 
 /// Checks real eigenpairs: residuals, and that vectors are orthonormal.
@@ -255,7 +257,7 @@ pub fn check_complex_pairs(
 
 /// The bytes of memory for verifying this number of complex vectors.
 pub(crate) fn hermitian_bytes(matrix: &SparseMatrix, count: usize) -> u64 {
-    32 * matrix.shape().0 + MOST_VECTORS_BYTES + 16 * (count * count) as u64
+    32 * matrix.shape().0 + MOST_VECTORS_BYTES + 16 * (count * count) as u64 + values_bytes(matrix)
 }
 
 /// Checks eigenpairs of a matrix of complex numbers: residuals, and that vectors are orthonormal. The parts of each

@@ -19,6 +19,8 @@ use std::sync::Arc;
 
 /// Number of values of a table that are converted together.
 const BATCH_NUMBERS: usize = 1 << 17;
+/// Most numbers of rows that a [`DenseRows`] holds in memory while it gives some of them, or one row.
+pub const SWEPT_NUMBERS: usize = 1 << 16;
 
 /// Rows and column names of a dense matrix.
 #[derive(Clone, Debug)]
@@ -37,7 +39,8 @@ pub struct DenseShape {
     pub is_vector: bool,
 }
 
-/// Storage of the numbers of a dense matrix.
+/// Storage of the numbers of a dense matrix. While it gives rows it takes memory for as many numbers, or for
+/// [`SWEPT_NUMBERS`], at most.
 pub trait DenseRows {
     /// Writes some rows to `numbers`, row by row; rows are numbered in the order of the vertices.
     ///
@@ -65,6 +68,13 @@ impl DenseShape {
         (BATCH_NUMBERS / self.names.len().max(1)).clamp(1, BATCH_IDS).min(self.rows().max(1))
     }
 
+    /// Upper bound of the memory that a [`DenseRows`] takes while it gives a batch of rows, or searches all for them.
+    pub fn giving_bytes(&self) -> u64 {
+        let (rows, columns) = (self.rows(), self.names.len());
+        let swept_rows = (SWEPT_NUMBERS / columns.max(1)).max(1).min(rows);
+        8 * (self.batch_rows().max(swept_rows) * columns) as u64
+    }
+
     /// An id as users see it.
     fn shown<'a>(&self, id: Id<&'a str>) -> Id<&'a str> {
         match id {
@@ -83,7 +93,9 @@ impl DenseShape {
         let (columns, batch) = (self.names.len(), self.batch_rows() as u64);
         let texts = if string_ids(image) { 4 * BATCH_TEXT_BYTES as u64 } else { 0 };
         let batch_bytes = 8 * batch * (3 * columns as u64 + 2) + texts;
-        Ok(batch_bytes + IdStream::bytes(image) + format.writer_bytes(self.rows() as u64, columns))
+        // Beside the ids, where there are any.
+        let writer_bytes = format.writer_bytes(self.rows() as u64, columns + 1);
+        Ok(batch_bytes + self.giving_bytes() + IdStream::bytes(image) + writer_bytes)
     }
 
     /// Refuses a file that cannot be written, before the results are computed: an unknown ending, a folder in which
@@ -159,7 +171,10 @@ fn write_array(image: &Arc<Image>, shape: &DenseShape, rows: &dyn DenseRows, out
     let together = match rows.is_in_order() {
         true => shape.batch_rows(),
         // Each part takes a pass over all rows.
-        false => (runtime.budget().available_bytes() / (8 * numbers as u64).max(1)) as usize / 2,
+        false => {
+            let part_bytes = runtime.budget().available_bytes().saturating_sub(shape.giving_bytes()) / 2;
+            (part_bytes / (8 * numbers as u64).max(1)) as usize
+        }
     };
     let together = together.clamp(shape.batch_rows(), count.max(1));
     let mut part = Array::<f64>::zeroed(runtime.budget(), "rows of a result", together * numbers)?;

@@ -79,7 +79,8 @@ impl NumbersShape {
     /// A name whose ending is not that of a format.
     pub fn output_bytes(&self, output: &Path) -> Result<u64> {
         let batch_bytes = 16 * (self.rows.min(BATCH_ROWS as u64) * (self.names.len() as u64 + 1));
-        Ok(batch_bytes + Format::of(output)?.writer_bytes(self.rows, self.names.len()))
+        // Beside the labels of rows, where there are any.
+        Ok(batch_bytes + Format::of(output)?.writer_bytes(self.rows, self.names.len() + 1))
     }
 }
 

@@ -140,6 +140,7 @@ impl SolverPlan for Multiplying {
         Ok(Needs {
             least_bytes: dense_bytes.saturating_add(32 * rows) + values_bytes(matrix),
             verify_bytes: dense_bytes.saturating_add(Pushed::bytes(matrix) + 8 * rows) + values_bytes(matrix),
+            results_bytes: (8 * rows).saturating_mul((columns * self.times.len()) as u64),
             vectors: None,
             columns_per_pass: width.min(columns),
             passes: format!(

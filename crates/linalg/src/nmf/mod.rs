@@ -116,9 +116,13 @@ impl SolverPlan for NmfOptions {
         let sizes = Sizes::of(matrix, self.n_components);
         let least_bytes = Sizes::with(matrix, self.n_components, 1).least_bytes;
         let panels = sizes.layout.panels() as u64;
+        // A larger limit may have room for wider panels.
+        let widest = self.n_components.next_power_of_two().min(MOST_COLUMNS);
+        let results_bytes = 2 * Sizes::with(matrix, self.n_components, widest).layout.buffer_bytes();
         Ok(Needs {
             least_bytes: least_bytes + values_bytes(matrix),
-            verify_bytes: vectors_bytes(matrix, self.n_components),
+            verify_bytes: vectors_bytes(matrix, self.n_components) + results_bytes,
+            results_bytes,
             vectors: Some(StoredVectors {
                 in_memory: sizes.is_in_memory,
                 ..StoredVectors::new(matrix, 3 * self.n_components, sizes.panels_bytes)
@@ -359,7 +363,8 @@ impl Sizes {
         let worker_numbers = 3 * layout.piece_numbers() + layout.piece_rows * layout.panel_columns;
         let space = Space { runtime, rows: most_rows, width: layout.block_width(), is_complex: false };
         let sums_bytes = (space.most_stripes() * layout.blocks().pow(2) * size_of::<Square>()) as u64;
-        let work_bytes = 8 * (runtime.threads() * worker_numbers) as u64 + sums_bytes;
+        let buffers_bytes = 3 * layout.buffer_bytes();
+        let work_bytes = 8 * (runtime.threads() * worker_numbers) as u64 + buffers_bytes + sums_bytes;
         let panels_bytes = 8 * (layout.padded_columns() * (m + n + most_rows)) as u64;
         let least_bytes = 8 * (layout.panel_columns * (m + n)) as u64 + work_bytes;
         Sizes { layout, is_in_memory: false, worker_numbers, sums_bytes, panels_bytes, least_bytes, work_bytes }

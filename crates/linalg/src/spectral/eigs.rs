@@ -132,7 +132,8 @@ impl SolverPlan for EigsOptions {
         let Sizes { is_small, most_blocks, bytes, .. } = Sizes::of(&space, self);
         Ok(Needs {
             least_bytes: bytes + values_bytes(matrix),
-            verify_bytes: vectors_bytes(matrix, 1),
+            verify_bytes: vectors_bytes(matrix, 1) + Basis::piece_bytes(&space),
+            results_bytes: Basis::piece_bytes(&space),
             vectors: (!is_small)
                 .then(|| StoredVectors::new(matrix, most_blocks, most_blocks as u64 * space.block_bytes())),
             columns_per_pass: 1,

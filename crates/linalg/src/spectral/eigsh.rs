@@ -11,6 +11,7 @@ use crate::spectral::nearest::nearest;
 use crate::spectral::symmetric::{EigshOptions, Solved, Which, goal, is_small, most_blocks, solve};
 use crate::spectral::{Eigenpairs, steps_text};
 use crate::tall::Space;
+use crate::tall::basis::Basis;
 use crate::tall::vectors::Vectors;
 use crate::verify::{check_eigenpairs, check_hermitian_pairs, hermitian_bytes, vectors_bytes};
 use outcore_declare::{DefaultValue, Kind, Parameter};
@@ -64,7 +65,7 @@ impl SolverPlan for EigshOptions {
         let space = Space { runtime: matrix.graph().runtime(), rows, width, is_complex };
         let goal = if is_complex { hermitian::goal(rows, self) } else { goal(rows, self) };
         let (most_blocks, least_bytes) = most_blocks(&space, &goal);
-        let is_small = is_small(rows, &goal);
+        let (is_small, results_bytes) = (is_small(rows, &goal), Basis::piece_bytes(&space));
         // Vectors for the comparison of a matrix with its transpose or adjoint.
         let compared_bytes = match is_complex {
             true => 48 * rows as u64,
@@ -73,7 +74,9 @@ impl SolverPlan for EigshOptions {
         };
         Ok(Needs {
             least_bytes: least_bytes.max(compared_bytes) + values_bytes(matrix),
-            verify_bytes: if is_complex { hermitian_bytes(matrix, k) } else { vectors_bytes(matrix, k) },
+            verify_bytes: results_bytes
+                + if is_complex { hermitian_bytes(matrix, k) } else { vectors_bytes(matrix, k) },
+            results_bytes,
             vectors: (!is_small)
                 .then(|| StoredVectors::new(matrix, most_blocks * block, most_blocks as u64 * space.block_bytes())),
             columns_per_pass: block,

@@ -78,11 +78,15 @@ impl SolverPlan for SpectralEmbeddingOptions {
         let needs = self.eigsh(rows as usize)?.needs(matrix)?;
         // Degrees, and a block that they scale.
         let scaled = if self.which.norm_laplacian { 8 * self.block as u64 } else { 0 };
+        let results_bytes = needs.results_bytes + if self.which.norm_laplacian { 8 * rows } else { 0 };
+        let shape = shape_of(matrix, Operand::Matrix, vector_names(self.k));
+        let signs_bytes = results_bytes + shape.giving_bytes();
         Ok(Needs {
-            least_bytes: needs.least_bytes + (16 + scaled) * rows,
-            verify_bytes: vectors_bytes(matrix, self.k) + 16 * rows,
+            least_bytes: (needs.least_bytes + (16 + scaled) * rows).max(signs_bytes),
+            verify_bytes: vectors_bytes(matrix, self.k) + 16 * rows + results_bytes,
+            results_bytes,
             passes: format!("{}, and up to three for degrees", needs.passes),
-            shapes: vec![shape_of(matrix, Operand::Matrix, vector_names(self.k))],
+            shapes: vec![shape],
             ..needs
         })
     }
@@ -96,7 +100,8 @@ impl SolverPlan for SpectralEmbeddingOptions {
         let shape = shape_of(matrix, Operand::Matrix, vector_names(self.k));
         let count = self.k + usize::from(self.which.drop_first);
         let columns = |values| vec![("eigenvalue", values)];
-        pairs.into_found(count, columns, |embedding| {
+        pairs.into_found(count, columns, |mut embedding| {
+            embedding.leave(shape.giving_bytes())?;
             let signs = embedding.signs()?;
             Ok(vec![Dense::new(matrix, Operand::Matrix, shape, Store::Embedding(Box::new(embedding), signs))])
         })

@@ -86,11 +86,13 @@ impl SolverPlan for RandomizedSvdOptions {
             together -= 1;
         }
         let pieces_bytes = sides.iter().map(Basis::pieces_bytes).sum::<u64>();
+        let results_bytes = sides.iter().map(Basis::piece_bytes).sum::<u64>();
         let of_residuals = self.k.div_ceil(width).div_ceil(together);
         let passes = (2 * rounds).saturating_mul(blocks.div_ceil(together)) + of_residuals + usize::from(self.center);
         Ok(Needs {
             least_bytes: bytes(1) + small_bytes + pieces_bytes + means_bytes + values_bytes(matrix),
-            verify_bytes: vectors_bytes(matrix, self.k) + means_bytes,
+            verify_bytes: vectors_bytes(matrix, self.k) + means_bytes + results_bytes,
+            results_bytes,
             vectors: Some(StoredVectors::new(
                 matrix,
                 total * width,

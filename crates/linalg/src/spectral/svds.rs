@@ -80,9 +80,11 @@ impl SolverPlan for SvdsOptions {
         // Behind the subspace, the vectors of the other side.
         let last_bytes = 2 * space.block_bytes() + Basis::least_bytes(&far, self.k.div_ceil(width));
         let last_bytes = last_bytes + dense_bytes(SMALL_COPIES, self.k.next_multiple_of(width));
+        let results_bytes = Basis::piece_bytes(&space) + Basis::piece_bytes(&far);
         Ok(Needs {
             least_bytes: (bytes + far.block_bytes()).max(last_bytes) + values_bytes(matrix),
-            verify_bytes: vectors_bytes(matrix, self.k),
+            verify_bytes: vectors_bytes(matrix, self.k) + results_bytes,
+            results_bytes,
             vectors: (!is_small).then(|| StoredVectors::new(matrix, count * width, count as u64 * space.block_bytes())),
             columns_per_pass: width,
             passes: format!("over rows and over columns: {}", steps_text(is_small, least, width)),

@@ -127,7 +127,8 @@ impl SolverPlan for Solving {
             if self.compares && !matrix.is_symmetric() { "three to see whether it is symmetric, " } else { "" };
         Ok(Needs {
             least_bytes: given_bytes + state_bytes + values_bytes(matrix),
-            verify_bytes: Pushed::bytes(matrix),
+            verify_bytes: given_bytes + vector + Pushed::bytes(matrix) + values_bytes(matrix),
+            results_bytes: vector,
             vectors: self
                 .has_restarts
                 .then(|| StoredVectors::new(matrix, restart, vector.saturating_mul(restart as u64))),

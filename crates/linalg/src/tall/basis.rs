@@ -156,7 +156,18 @@ impl<'a> Basis<'a> {
 
     /// Bytes of memory in use beside the blocks.
     pub fn pieces_bytes(space: &Space<'_>) -> u64 {
-        8 * (space.runtime.threads() * space.piece_rows().min(space.rows) * space.width) as u64
+        space.runtime.threads() as u64 * Basis::piece_bytes(space)
+    }
+
+    /// Bytes of a piece of a block.
+    pub fn piece_bytes(space: &Space<'_>) -> u64 {
+        8 * (space.piece_rows().min(space.rows) * space.width) as u64
+    }
+
+    /// Gives back the memory of all workers but the first, who alone reads finished vectors.
+    pub fn finish(&mut self) {
+        self.idle.clear();
+        self.buffers.truncate(1);
     }
 
     pub fn len(&self) -> usize {

@@ -15,6 +15,7 @@ use crate::tall::kernels::{MOST_WIDTH, Square, add_product, dots, transform};
 use faer::Mat;
 use outcore_image::{Error, Result};
 use outcore_io::{Array, Runtime, SPLIT_MIX_STEP, lock, split_mix};
+use outcore_table::SWEPT_NUMBERS;
 use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -23,8 +24,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 const PIECE_NUMBERS: usize = 1 << 16;
 /// Numbers of a stripe that one step of [`Space::update`] works on: those of several blocks stay in the nearest cache.
 pub(crate) const FEW_NUMBERS: usize = 1 << 11;
-/// Numbers that are in memory together in a sweep over all rows.
-pub(crate) const SWEPT_NUMBERS: usize = 1 << 16;
 /// About the most stripes that rows are split into: each keeps sums of its own.
 const MOST_STRIPES: usize = 256;
 /// Numbers that are worth a worker of their own.
@@ -242,7 +241,7 @@ impl<'a> Space<'a> {
 }
 
 /// Calls `work` with the place and the numbers of every row of a tall matrix. `copy` copies adjacent rows, which have
-/// `count` numbers each.
+/// `count` numbers each; [`SWEPT_NUMBERS`] are in memory together.
 pub(crate) fn for_each_row(
     runtime: &Runtime,
     purpose: &str,

@@ -67,6 +67,11 @@ impl Layout {
         self.blocks() * self.block_numbers()
     }
 
+    /// Bytes of a piece of a panel.
+    pub fn buffer_bytes(self) -> u64 {
+        8 * (self.piece_rows * self.panel_columns) as u64
+    }
+
     /// Calls `work` with the runs of columns that are adjacent in a panel and in a block: their number, the first one
     /// in the panel, the block, and the first one in the block. Columns of the panel behind the last block are zero.
     fn for_each_part(self, panel: usize, mut work: impl FnMut(usize, usize, usize, usize)) {
@@ -87,14 +92,18 @@ pub(crate) struct Panels<'a> {
     panels: Vec<Stored<Array<f64>>>,
     spill: Option<Spill>,
     most_rows: usize,
+    /// Room for a piece of a panel that is read from the file.
+    buffer: Mutex<Array<f64>>,
 }
 
 impl<'a> Panels<'a> {
     /// A matrix of zeros. Panels are in memory as long as they fit `room_bytes`, from which they take their bytes. The
-    /// others are in a temporary file in `folder` that has no name.
+    /// others are in a temporary file in `folder` that has no name. [`Layout::buffer_bytes`] are taken beside these.
     pub fn new(space: Space<'a>, layout: Layout, folder: PathBuf, room_bytes: &mut u64) -> Result<Self> {
         let most_rows = space.rows;
-        let mut matrix = Panels { space, layout, folder, panels: Vec::new(), spill: None, most_rows };
+        let numbers = layout.buffer_bytes() as usize / 8;
+        let buffer = Mutex::new(Array::zeroed(space.runtime.budget(), "a piece of a panel", numbers)?);
+        let mut matrix = Panels { space, layout, folder, panels: Vec::new(), spill: None, most_rows, buffer };
         for panel in 0..layout.panels() {
             let bytes = matrix.panel_bytes(panel);
             let panel = match room_bytes.checked_sub(bytes) {
@@ -209,8 +218,7 @@ impl<'a> Panels<'a> {
         mut work: impl FnMut(Range<usize>, Range<usize>, usize, &[f64]) -> Result<()>,
     ) -> Result<()> {
         let Layout { columns, panel_columns, piece_rows, .. } = self.layout;
-        let budget = self.space.runtime.budget();
-        let mut buffer = Array::<f64>::zeroed(budget, "a piece of a panel", piece_rows * panel_columns)?;
+        let mut buffer = lock(&self.buffer);
         for piece in self.space.pieces(rows, piece_rows) {
             for panel in panels.clone() {
                 let space = self.wide(panel);

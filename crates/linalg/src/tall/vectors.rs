@@ -31,7 +31,8 @@ impl std::fmt::Debug for Vectors<'_> {
 }
 
 impl<'a> Vectors<'a> {
-    pub(crate) fn new(basis: Basis<'a>, matrix: &'a SparseMatrix, count: usize, side: Operand) -> Self {
+    pub(crate) fn new(mut basis: Basis<'a>, matrix: &'a SparseMatrix, count: usize, side: Operand) -> Self {
+        basis.finish();
         Vectors { store: Store::Basis(basis), matrix, count, side }
     }
 

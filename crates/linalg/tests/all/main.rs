@@ -10,6 +10,7 @@ mod embedding;
 mod expm;
 mod hermitian;
 mod inner;
+mod limits;
 mod nmf;
 mod pagerank;
 mod svds;
