@@ -216,3 +216,19 @@ def test_an_advised_limit_is_enough_at_once(part, inputs, tmp_path):
         wrong += [f"{number}: {fault}" for fault in faults(command, small)]
         shutil.rmtree(folder)
     assert not wrong, "\n\n".join(wrong)
+
+
+def test_lists_of_ids_are_counted_before_a_limit_is_advised(inputs, tmp_path):
+    ids = tmp_path / "ids.txt"
+    with oc.Graph(inputs / "names.oc") as graph:
+        known = list(oc.connected_components(graph).to_dict())
+    ids.write_text("".join(f"{id}\n" for id in known[:9_000]))
+    image, made = str(inputs / "names.oc"), str(tmp_path / "made.oc")
+    commands = [
+        ["run", "multi-source-bfs", image, "--sources", f"@{ids}"],
+        ["import", image, made, "--replace", "--vertices", str(ids)],
+        ["import", image, made, "--replace", "--exclude", str(ids)],
+    ]
+    limits = ["16MiB", "18MiB", "19MiB", "20MiB", "21MiB", "22MiB", "24MiB"]
+    wrong = [fault for command in commands for limit in limits for fault in faults_within(command, limit)]
+    assert not wrong, "\n\n".join(wrong)

@@ -11,7 +11,7 @@ use outcore::format::{IdColumn, Manifest};
 use outcore::generate::{self, GenerateOptions};
 use outcore::import::{
     self, Attributes, Condition, Duplicates, Facts, IdKind, ImportEstimate, ImportOptions, ImportReport, ImportSummary,
-    InputOptions, OrderChoice, Part, SelfLoops, TextFacts,
+    InputOptions, OrderChoice, Part, SelfLoops, Source, TextFacts,
 };
 use outcore::io::{Sample, Watch, bytes_text, escaped, limit_text};
 use outcore::{AtomicFile, Choice, Error, Graph, GraphOptions, Result, Runtime};
@@ -25,6 +25,25 @@ pub fn import(args: &ImportArgs) -> Result<()> {
     if args.purpose == Purpose::Array {
         return import_array(args);
     }
+    import_within_limits(args).map_err(|error| match has_ids(args) {
+        true => args.limits.advise(error, |limits| open_source(args, limits)),
+        false => error,
+    })
+}
+
+/// Whether a list of ids is read. It belongs to an image, which is opened again for a limit that is advised.
+fn has_ids(args: &ImportArgs) -> bool {
+    args.vertices.is_some() || args.exclude.is_some()
+}
+
+/// An input for whose import there is enough memory.
+struct Opened<'a> {
+    runtime: Arc<Runtime>,
+    image: &'a Path,
+    source: Source,
+}
+
+fn open_source<'a>(args: &'a ImportArgs, limits: &Limits) -> Result<Opened<'a>> {
     let is_matrix = args.purpose == Purpose::Matrix;
     check_purpose(args, is_matrix)?;
     let input = input_options(args, is_matrix)?;
@@ -35,7 +54,7 @@ pub fn import(args: &ImportArgs) -> Result<()> {
             return Err(Error::Usage(format!("expected inputs, and behind them the image to make, found {found}")));
         }
     };
-    let runtime = runtime_or(&args.limits, args.temporary.clone(), |error, options| {
+    let runtime = runtime_or(limits, args.temporary.clone(), |error, options| {
         import::advise(error, options, inputs, &input) //
     })?;
     check_outputs(&runtime, args)?;
@@ -55,6 +74,15 @@ pub fn import(args: &ImportArgs) -> Result<()> {
     if let Some(table) = &args.vertex_table {
         source = import::with_vertex_table(&runtime, source, table, &input)?;
     }
+    if has_ids(args) && !args.explain {
+        import::check_memory(&runtime, source.facts())?;
+    }
+    Ok(Opened { runtime, image, source })
+}
+
+fn import_within_limits(args: &ImportArgs) -> Result<()> {
+    let Opened { runtime, image, source } = open_source(args, &args.limits)?;
+    let is_matrix = args.purpose == Purpose::Matrix;
     let text = source.facts().text.clone();
     let options = import_options(args, source.facts());
     let needs = import::estimate(&runtime, source.facts(), &options);

@@ -1,6 +1,7 @@
 //! Lists of ids: as they are typed, or in files with an id a line.
 //!
-//! *Cost.* The ids of a file are reserved from the budget while it is read.
+//! *Cost.* The ids of a file are reserved from the budget while it is read. Where they have no room, the rest of the file
+//! is read for their number alone: so the limit that the refusal advises is enough for all of them.
 
 use outcore::io::Reservation;
 use outcore::{Error, Kind, Parameter, Result, Runtime, Value};
@@ -10,8 +11,9 @@ use std::path::{Path, PathBuf};
 /// The sign before the name of a file of ids.
 const OF_FILE: char = '@';
 const PURPOSE: &str = "the ids of vertices";
-/// Memory of an id beside its text: the string, its place in a list that grows, and the allocator's.
-const ID_BYTES: u64 = 96;
+/// Memory of an id beside its text: the string, its place in a list that grows, the allocator's, and its place in the
+/// search for vertices.
+const ID_BYTES: u64 = 160;
 /// Memory that is reserved at once.
 const STEP_BYTES: u64 = 64 << 10;
 const MOST_ID_BYTES: u64 = 1 << 20;
@@ -65,7 +67,8 @@ pub fn joined(runtime: &Runtime, option: &Parameter, parts: &[IdList]) -> Result
 /// The ids in a file, one a line; blank lines are none.
 pub fn read_ids(runtime: &Runtime, file: &Path, memory: &mut Vec<Reservation>) -> Result<Vec<String>> {
     let mut reader = BufReader::new(runtime.backend().input(file)?);
-    let (mut ids, mut line, mut free_bytes) = (Vec::new(), Vec::new(), 0);
+    let (mut ids, mut line, mut own) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut needed_bytes, mut reserved_bytes, mut has_room) = (0, 0, true);
     for number in 1.. {
         line.clear();
         let read = (&mut reader).take(MOST_ID_BYTES + 2).read_until(b'\n', &mut line);
@@ -82,15 +85,24 @@ pub fn read_ids(runtime: &Runtime, file: &Path, memory: &mut Vec<Reservation>) -
         if id.is_empty() {
             continue;
         }
-        let id_bytes = ID_BYTES + id.len() as u64;
-        if free_bytes < id_bytes {
-            let step_bytes = STEP_BYTES.max(id_bytes);
-            memory.push(runtime.budget().reserve(PURPOSE, step_bytes)?);
-            free_bytes += step_bytes;
+        needed_bytes += ID_BYTES + id.len() as u64;
+        while has_room && reserved_bytes < needed_bytes {
+            match runtime.budget().reserve(PURPOSE, STEP_BYTES) {
+                Ok(step) => own.push(step),
+                Err(error) if error.advised_bytes().is_none() => return Err(error.into()),
+                Err(_) => (has_room, ids, own) = (false, Vec::new(), Vec::new()),
+            }
+            reserved_bytes += STEP_BYTES;
         }
-        free_bytes -= id_bytes;
-        ids.push(id.to_owned());
+        if has_room {
+            ids.push(id.to_owned());
+        }
     }
+    if !has_room {
+        let (budget, all_bytes) = (runtime.budget(), needed_bytes.next_multiple_of(STEP_BYTES));
+        return Err(budget.refusal(PURPOSE, all_bytes, budget.available_bytes()).into());
+    }
+    memory.extend(own);
     Ok(ids)
 }
 

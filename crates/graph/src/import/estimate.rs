@@ -43,6 +43,14 @@ pub fn estimate(runtime: &Runtime, facts: &Facts, options: &ImportOptions) -> Im
     ImportEstimate { memory_bytes, ..space(facts, options) }
 }
 
+/// Refuses an import of an input that is open in this runtime for which there is too little memory, before it is read.
+///
+/// # Errors
+/// Too little memory.
+pub fn check_memory(runtime: &Runtime, facts: &Facts) -> Result<()> {
+    Plan::new(runtime, facts).map(drop)
+}
+
 /// A refusal of memory for the runtime of an import, with advice that is enough for importing these files too. They are
 /// opened for that under the least limit with which an import works. Any other error stays as it is.
 pub fn advise(error: Error, runtime: &RuntimeOptions, files: &[PathBuf], options: &InputOptions) -> Error {
