@@ -8,12 +8,14 @@ use crate::runtime::{Limits, checked_options, run, settings, warn_of};
 use crate::views::{Data, PyDegrees, PyEdges, PyNodes, Rows};
 use outcore::io::backend::Memory;
 use outcore::io::{escaped, lock};
-use outcore::{Degree, Direction, Edges, Graph, GraphOptions, Neighbour, Weight};
+use outcore::{
+    Degree, Direction, Edges, Error, Graph, GraphOptions, Neighbour, Runtime, RuntimeOptions, Weight, least_limit,
+};
 use pyo3::exceptions::{PyNotImplementedError, PyTypeError};
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 /// The neighbours of a vertex with the weights of the edges, if they are wanted.
@@ -182,6 +184,35 @@ struct Settings {
     limits: Limits,
 }
 
+/// Memory of an operation, by vertex, that a limit has room for which is advised where a graph cannot be opened:
+/// ranks, distances or components, and what becomes of them.
+const OPERATION_BYTES: u64 = 40;
+/// Largest number of limits under which a graph is opened before one is advised.
+const MOST_LIMITS: usize = 4;
+
+/// A refusal of memory for opening a graph, with advice that is enough for operations on it too. The graph is opened for
+/// that under the limits that are advised. Any other error stays as it is.
+fn advise(error: Error, within: &RuntimeOptions, image: &Path) -> Error {
+    let Error::Io(refused) = error else { return error };
+    let Some(mut enough_bytes) = refused.advised_bytes() else { return refused.into() };
+    for _ in 0..MOST_LIMITS {
+        let limits = RuntimeOptions { memory_bytes: Some(enough_bytes), progress: None, ..within.clone() };
+        let opened = Runtime::new(limits)
+            .map_err(Error::from)
+            .and_then(|runtime| Graph::open(&Arc::new(runtime), image, GraphOptions::default()));
+        let more_bytes = match &opened {
+            Ok(graph) => Some(least_limit(graph, OPERATION_BYTES.saturating_mul(graph.vertices()))),
+            Err(Error::Io(again)) => again.advised_bytes(),
+            Err(_) => None,
+        };
+        enough_bytes = enough_bytes.max(more_bytes.unwrap_or(0));
+        if opened.is_ok() || more_bytes.is_none() {
+            break;
+        }
+    }
+    refused.advising_at_least(enough_bytes).into()
+}
+
 #[pymethods]
 impl PyGraph {
     #[new]
@@ -193,9 +224,21 @@ impl PyGraph {
         let options = checked_options(py, "graph_options", (image,), options)?;
         let Settings { image, cache, mut limits } = settings(&options)?;
         let progress = std::mem::take(&mut limits.progress);
-        let runtime = limits.runtime(py)?;
+        let has_limit = limits.memory.is_some();
+        let runtime = limits.runtime_or(py, |error, within| advise(error, within, &image))?;
         let options = GraphOptions { cache_bytes: cache, ..GraphOptions::default() };
-        let graph = run(py, &runtime, || Graph::open(&runtime, &image, options))?;
+        let within = RuntimeOptions {
+            beside_process: true,
+            threads: Some(runtime.threads()),
+            backend: Some(Arc::clone(runtime.backend())),
+            ..RuntimeOptions::default()
+        };
+        let graph = run(py, &runtime, || {
+            Graph::open(&runtime, &image, options).map_err(|error| match has_limit {
+                true => advise(error, &within, &image),
+                false => error,
+            })
+        })?;
         Ok(PyGraph { graph: Mutex::new(Some(graph)), path: image, progress: Mutex::new(progress) })
     }
 

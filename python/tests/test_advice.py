@@ -232,3 +232,14 @@ def test_lists_of_ids_are_counted_before_a_limit_is_advised(inputs, tmp_path):
     limits = ["16MiB", "18MiB", "19MiB", "20MiB", "21MiB", "22MiB", "24MiB"]
     wrong = [fault for command in commands for limit in limits for fault in faults_within(command, limit)]
     assert not wrong, "\n\n".join(wrong)
+
+
+def test_a_limit_that_is_advised_for_a_graph_is_enough_for_its_first_call(tmp_path):
+    rng = np.random.default_rng(3)
+    oc.import_graph(tuple(rng.integers(0, 500_000, (2, 600_000))), tmp_path / "g.oc")
+    for small in ("9MiB", "9.1MiB"):
+        with pytest.raises(oc.MemoryLimitError) as refused:
+            oc.Graph(tmp_path / "g.oc", memory=small)
+        limit = re.search(r"raise the limit to at least ([\d.]+) ([KMG]iB)", str(refused.value))
+        with oc.Graph(tmp_path / "g.oc", memory=limit[1] + limit[2]) as graph:
+            oc.pagerank(graph, tol=1e-3)
