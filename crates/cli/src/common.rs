@@ -48,26 +48,33 @@ const MOST_PLANS: usize = 8;
 const MOST_TIMES: u64 = 8;
 
 impl Limits {
-    /// A refusal of memory with a limit that is enough for the whole command. What needs memory shows one after the
-    /// other: `plan` plans the command under every limit that is advised, until it refuses nothing more, or the limit
-    /// is [`MOST_TIMES`] the given one.
+    /// A refusal of memory with a limit that is enough for the whole command, for what needs memory shows one after the
+    /// other: see [`Limits::enough`].
     pub fn advise<T>(&self, error: Error, plan: impl Fn(&Limits) -> Result<T>) -> Error {
         let Error::Io(refused @ outcore::io::Error::Memory { .. }) = error else { return error };
         let outcore::io::Error::Memory { limit_bytes, .. } = refused else { return refused.into() };
-        let (mut enough_bytes, mut next) = (0, refused.advised_bytes());
+        let Some(advised_bytes) = refused.advised_bytes() else { return refused.into() };
+        if advised_bytes > limit_bytes.saturating_mul(MOST_TIMES) {
+            return refused.into();
+        }
+        refused.advising_at_least(self.enough(advised_bytes, plan)).into()
+    }
+
+    /// The limit that is enough for a command which needs at least `bytes`: `plan` plans it under every limit that is
+    /// advised, until it refuses nothing more, or the limit is [`MOST_TIMES`] as great.
+    pub fn enough<T>(&self, bytes: u64, plan: impl Fn(&Limits) -> Result<T>) -> u64 {
+        let mut enough_bytes = bytes;
         for _ in 0..MOST_PLANS {
-            let Some(memory) = next.filter(|&bytes| bytes > enough_bytes) else { break };
-            enough_bytes = memory;
-            if memory > limit_bytes.saturating_mul(MOST_TIMES) {
+            let memory = Some(enough_bytes);
+            let limits = Limits { memory, progress: ShowProgress::Never, quiet: true, ..self.clone() };
+            let Err(Error::Io(again)) = plan(&limits) else { break };
+            let Some(more_bytes) = again.advised_bytes().filter(|&more_bytes| more_bytes > enough_bytes) else { break };
+            enough_bytes = more_bytes;
+            if more_bytes > bytes.saturating_mul(MOST_TIMES) {
                 break;
             }
-            let limits = Limits { memory: Some(memory), progress: ShowProgress::Never, quiet: true, ..self.clone() };
-            next = match plan(&limits) {
-                Err(Error::Io(again)) => again.advised_bytes(),
-                _ => None,
-            };
         }
-        refused.advising_at_least(enough_bytes.max(next.unwrap_or(0))).into()
+        enough_bytes
     }
 }
 

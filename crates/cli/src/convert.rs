@@ -13,7 +13,7 @@ use outcore::import::{
     self, Attributes, Condition, Duplicates, Facts, IdKind, ImportEstimate, ImportOptions, ImportReport, ImportSummary,
     InputOptions, OrderChoice, Part, SelfLoops, Source, TextFacts,
 };
-use outcore::io::{Sample, Watch, bytes_text, escaped, limit_text};
+use outcore::io::{Sample, Watch, backend, bytes_text, escaped, limit_text};
 use outcore::{AtomicFile, Choice, Error, Graph, GraphOptions, Result, Runtime};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -25,15 +25,18 @@ pub fn import(args: &ImportArgs) -> Result<()> {
     if args.purpose == Purpose::Array {
         return import_array(args);
     }
-    import_within_limits(args).map_err(|error| match has_ids(args) {
-        true => args.limits.advise(error, |limits| open_source(args, limits)),
+    import_within_limits(args).map_err(|error| match opens_again(args) {
+        true => args.limits.advise(error, |limits| plan_import(args, limits)),
         false => error,
     })
 }
 
-/// Whether a list of ids is read. It belongs to an image, which is opened again for a limit that is advised.
-fn has_ids(args: &ImportArgs) -> bool {
-    args.vertices.is_some() || args.exclude.is_some()
+/// Whether all inputs can be opened again, for a limit that is advised. A pipe may be readable only once.
+fn opens_again(args: &ImportArgs) -> bool {
+    let (_, inputs) = args.paths.split_last().unzip();
+    let tables = args.vertex_table.iter().chain(&args.vertices).chain(&args.exclude);
+    let Ok(backend) = backend::by_name(&args.limits.backend) else { return false };
+    inputs.unwrap_or_default().iter().chain(tables).all(|file| import::opens_again(&backend, file))
 }
 
 /// An input for whose import there is enough memory.
@@ -74,10 +77,13 @@ fn open_source<'a>(args: &'a ImportArgs, limits: &Limits) -> Result<Opened<'a>> 
     if let Some(table) = &args.vertex_table {
         source = import::with_vertex_table(&runtime, source, table, &input)?;
     }
-    if has_ids(args) && !args.explain {
-        import::check_memory(&runtime, source.facts())?;
-    }
     Ok(Opened { runtime, image, source })
+}
+
+/// Refuses an import for which there is too little memory.
+fn plan_import(args: &ImportArgs, limits: &Limits) -> Result<()> {
+    let Opened { runtime, source, .. } = open_source(args, limits)?;
+    import::check_memory(&runtime, source.facts())
 }
 
 fn import_within_limits(args: &ImportArgs) -> Result<()> {
@@ -346,7 +352,11 @@ fn announce(need: &ImportEstimate, facts: &Facts, args: &ImportArgs) -> Result<(
         say(format_args!("edges            {edges}"))?;
         say(format_args!("temporary space  {}", bytes_text(need.temporary_bytes)))?;
         say(format_args!("image            {}", bytes_text(need.image_bytes)))?;
-        say(format_args!("memory           {} or more", limit_text(need.memory_bytes)))?;
+        let memory_bytes = match opens_again(args) {
+            true => args.limits.enough(need.memory_bytes, |limits| plan_import(args, limits)),
+            false => need.memory_bytes,
+        };
+        say(format_args!("memory           {} or more", limit_text(memory_bytes)))?;
         return facts.notes.iter().try_for_each(|note| say(format_args!("note             {note}")));
     }
     if !args.limits.quiet {

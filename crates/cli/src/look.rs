@@ -48,8 +48,8 @@ fn weight_cell(weight: Weight) -> Option<String> {
 }
 
 pub fn head(args: &HeadArgs) -> Result<()> {
-    let graph = open(&args.image, &args.limits)?;
-    let edges = outcore::first_edges(&graph, args.edges as usize)?;
+    let first = |limits: &Limits| outcore::first_edges(&open(&args.image, limits)?, args.edges as usize);
+    let edges = first(&args.limits).map_err(|error| args.limits.advise(error, first))?;
     let mut out = BufWriter::new(std::io::stdout());
     put(&mut out, edges.schema().fields().iter().map(|field| cell(|into| push_quoted(into, field.name()))))?;
     for row in 0..edges.num_rows() {
@@ -59,27 +59,32 @@ pub fn head(args: &HeadArgs) -> Result<()> {
 }
 
 pub fn neighbors(args: &NeighborsArgs) -> Result<()> {
-    let look = Look::new(args)?;
+    let shown = show_neighbors(args, &args.limits, args.hops, &mut BufWriter::new(std::io::stdout()));
+    // A limit is advised that the first hop does with.
+    shown.map_err(|error| args.limits.advise(error, |limits| show_neighbors(args, limits, 1, &mut std::io::sink())))
+}
+
+fn show_neighbors(args: &NeighborsArgs, limits: &Limits, hops: u32, out: &mut impl Write) -> Result<()> {
+    let look = Look::new(args, limits)?;
     let graph = &look.graph;
-    let mut out = BufWriter::new(std::io::stdout());
     let attributes = graph.manifest().attributes.iter().map(|attribute| attribute.name.as_str());
     let names = look.before.iter().copied().chain(["vertex", "neighbor"]).chain(graph.weight_name()).chain(attributes);
-    put(&mut out, names.map(|name| cell(|into| push_quoted(into, name))))?;
+    put(out, names.map(|name| cell(|into| push_quoted(into, name))))?;
     // Sets of vertices with a bit each: those that were reached, and those whose edges the next hop shows.
-    let words = if args.hops > 1 { (graph.vertices() as usize).div_ceil(64) } else { 0 };
+    let words = if hops > 1 { (graph.vertices() as usize).div_ceil(64) } else { 0 };
     let set = || Array::<u64>::zeroed(graph.runtime().budget(), "vertices within some hops", words);
     let (mut reached, mut next) = (set()?, set()?);
     let start = graph.vertices_of(&args.ids)?;
-    if args.hops > 1 {
+    if hops > 1 {
         start.iter().for_each(|&vertex| _ = insert(&mut reached, vertex));
     }
-    look.visit(&mut out, (1, args.hops), &mut start.into_iter(), (&mut reached, &mut next))?;
-    for hop in 2..=args.hops {
+    look.visit(out, (1, hops), &mut start.into_iter(), (&mut reached, &mut next))?;
+    for hop in 2..=hops {
         let frontier = std::mem::replace(&mut next, set()?);
         if frontier.iter().all(|&word| word == 0) {
             break;
         }
-        look.visit(&mut out, (hop, args.hops), &mut members(&frontier), (&mut reached, &mut next))?;
+        look.visit(out, (hop, hops), &mut members(&frontier), (&mut reached, &mut next))?;
     }
     out.flush().map_err(output_error)
 }
@@ -98,8 +103,8 @@ struct Look {
 }
 
 impl Look {
-    fn new(args: &NeighborsArgs) -> Result<Self> {
-        let graph = Arc::new(open(&args.image, &args.limits)?);
+    fn new(args: &NeighborsArgs, limits: &Limits) -> Result<Self> {
+        let graph = Arc::new(open(&args.image, limits)?);
         let directions: &[_] = match (args.incoming, args.both) {
             _ if !graph.is_directed() => &[("both", Direction::Out)],
             (_, true) => &[("out", Direction::Out), ("in", Direction::In)],

@@ -120,6 +120,11 @@ impl Plan {
         Err(runtime.budget().refusal(purpose, with_rest(bytes), with_rest(self.memory_bytes)).into())
     }
 
+    /// All memory of a step, where earlier ones may hold some of it: rows of vertices, for instance.
+    pub fn step_bytes(&self, runtime: &Runtime) -> u64 {
+        self.memory_bytes.min(runtime.budget().available_bytes() / PLAN_SHARE * (PLAN_SHARE - 1))
+    }
+
     /// Memory for distributing to partitions beside a table of `table_bytes`.
     pub fn partitions(&self, table_bytes: u64, directions: u64) -> PartitionPlan {
         let left = self.memory_bytes.saturating_sub(table_bytes + self.workers as u64 * READ_BYTES);

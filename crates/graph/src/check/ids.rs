@@ -41,6 +41,8 @@ pub(crate) fn check_ids(graph: &Graph, hash: KeyedHash) -> Result<()> {
         }
         before = Some(batch.get(batch.len() - 1).to_owned());
     }
+    // Its memory is for the next step.
+    drop(stream);
     if sorted { Ok(()) } else { check_unique(graph, hash) }
 }
 

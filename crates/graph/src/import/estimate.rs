@@ -1,11 +1,12 @@
 //! Estimate of the resources of an import, before it starts.
 
+use super::attributes::Attributes;
 use super::edges::edge_words;
 use super::options::ImportOptions;
 use outcore_image::{Error, Result, require_disk};
 use outcore_ingest::{Facts, InputOptions, Plan, enough_bytes, needed_bytes, open};
 use outcore_io::backend::{self, FileKind, Memory, What};
-use outcore_io::{Backend, Error as IoError, Runtime, RuntimeOptions, processors};
+use outcore_io::{Backend, Error as IoError, Reservation, Runtime, RuntimeOptions, processors};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -48,7 +49,19 @@ pub fn estimate(runtime: &Runtime, facts: &Facts, options: &ImportOptions) -> Im
 /// # Errors
 /// Too little memory.
 pub fn check_memory(runtime: &Runtime, facts: &Facts) -> Result<()> {
+    let _attributes = attributes(runtime, facts)?;
     Plan::new(runtime, facts).map(drop)
+}
+
+/// Memory that is set aside for the attributes of edges and of vertices, before it is planned what to do with the rest.
+pub(super) fn attributes(runtime: &Runtime, facts: &Facts) -> Result<[Option<Reservation>; 2]> {
+    Ok([Attributes::reserve(runtime, &facts.attributes)?, Attributes::reserve(runtime, &facts.vertex_attributes)?])
+}
+
+/// Whether an input can be opened again: a file, a folder or an image. A pipe may be readable only once.
+pub fn opens_again(backend: &Arc<dyn Backend>, input: &Path) -> bool {
+    let kinds = [FileKind::File, FileKind::Directory];
+    backend.look(What::Named(input)).is_ok_and(|status| kinds.contains(&status.kind))
 }
 
 /// A refusal of memory for the runtime of an import, with advice that is enough for importing these files too. They are
@@ -67,10 +80,8 @@ pub fn advise(error: Error, runtime: &RuntimeOptions, files: &[PathBuf], options
             Err(_) => None,
         }
     };
-    // A file that is not regular, such as a pipe, may be readable only once.
     let backend = runtime.backend.clone().unwrap_or_else(backend::best);
-    let is_file = |file: &PathBuf| backend.look(What::Named(file)).is_ok_and(|status| status.kind == FileKind::File);
-    let needed_bytes = if files.iter().all(is_file) { needed_bytes() } else { None };
+    let needed_bytes = if files.iter().all(|file| opens_again(&backend, file)) { needed_bytes() } else { None };
     refusal.advising(needed_bytes.unwrap_or(0).saturating_sub(advised_bytes)).into()
 }
 

@@ -94,8 +94,7 @@ impl<'a> Job<'a> {
         check_complex(&facts, options.duplicates)?;
         sides::check(&facts)?;
         check_names(&facts)?;
-        let fields = [&facts.attributes, &facts.vertex_attributes];
-        let reservations = [Attributes::reserve(runtime, fields[0])?, Attributes::reserve(runtime, fields[1])?];
+        let reservations = estimate::attributes(runtime, &facts)?;
         let plan = estimate::plan(runtime, &facts, image)?;
         let places = Places::new(runtime, image, options.replace)?;
         let replaces = runtime.backend().named(image).is_some();

@@ -69,6 +69,8 @@ struct Turn<'a> {
 }
 
 struct Shared<'a> {
+    /// Memory of all workers.
+    memory_bytes: u64,
     turn: Mutex<Turn<'a>>,
     passed: Condvar,
     next: AtomicUsize,
@@ -80,6 +82,7 @@ impl Writing<'_> {
         let words = self.chains.iter().flatten().map(|chain| chain.words).sum::<u64>();
         let count = words * 8 / size_of::<E>() as u64;
         let buffer_bytes = self.job.plan.page_buffer_bytes;
+        let memory_bytes = self.job.plan.step_bytes(self.job.runtime);
         let create = |&file: &ImageFile| {
             PageWriter::create(self.job.runtime, &self.job.workspace, file, self.job.image_id, buffer_bytes)
         };
@@ -88,6 +91,7 @@ impl Writing<'_> {
         let entries = self.entries.map(index).transpose()?;
         let turn = Turn { partition: 0, files, entries, stats: ListStats::default(), failure: None, sort_bytes: 0 };
         let shared = Shared {
+            memory_bytes,
             turn: Mutex::new(turn),
             passed: Condvar::new(),
             next: AtomicUsize::new(0),
@@ -111,9 +115,9 @@ impl Writing<'_> {
 
     fn work<E: Entry>(&self, shared: &Shared<'_>, worker: usize) -> Result<()> {
         let files_bytes = ((self.job.plan.page_buffer_bytes + KEYS_BYTES) * self.files.len() + KEYS_BYTES) as u64;
-        let share = (self.job.plan.memory_bytes - files_bytes) / self.job.plan.workers as u64;
+        let share = shared.memory_bytes.saturating_sub(files_bytes) / self.job.plan.workers as u64;
         let _writers = self.job.runtime.budget().reserve("encoding lists", WRITERS_BYTES)?;
-        let share = share - WRITERS_BYTES;
+        let share = share.saturating_sub(WRITERS_BYTES);
         let largest = self.chains.iter().map(|chains| entries_in::<E>(chains)).max().unwrap_or(0);
         let block_entries = self.streams.block_words() * 8 / size_of::<E>();
         let pages = (largest as u64 * PAGES_BYTES_PER_ENTRY).min(share / 4) / PAGE_BYTES as u64;
