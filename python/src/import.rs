@@ -15,12 +15,12 @@ use outcore::import::{
     self, Attributes, Condition, Duplicates, Facts, ImportEstimate, ImportOptions, ImportSummary, Input, InputOptions,
     Literal, Part, Source,
 };
-use outcore::io::{self, Sampler};
-use outcore::{Choice, Graph, Result, Runtime, Table};
+use outcore::io::{self, Sampler, backend, backend::Memory};
+use outcore::{Choice, Error, Graph, GraphOptions, Result, Runtime, RuntimeOptions, Table, enough_bytes};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::{Value, json};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// A value of a condition as text, and whether it is a string.
@@ -67,6 +67,9 @@ pub fn choose<T: Choice>(py: Python<'_>, option: &str, found: &str) -> PyResult<
     })
 }
 
+/// Opens the input of an import again, for a limit that is advised.
+type Open<'a> = dyn Fn(&Arc<Runtime>, &InputOptions) -> Result<Source> + Sync + 'a;
+
 /// Further vertices: a table or the file of one, or how many integers from 0 on.
 type Vertices<'py> = (Option<Bound<'py, PyAny>>, Option<u64>);
 
@@ -79,9 +82,19 @@ pub fn import_files<'py>(
     vertices: Vertices<'py>,
     options: &Bound<'py, PyDict>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let job = Job::new(py, image, settings(options)?, advised(py, &paths))?;
-    job.with_vertices(vertices, Raised::default())?
-        .run(py, |runtime, input| import::open_inputs(runtime, &paths, input, |_| Ok(Part::default())))
+    let open = |runtime: &Arc<Runtime>, input: &InputOptions| {
+        import::open_inputs(runtime, &paths, input, |_| Ok(Part::default())) //
+    };
+    let again = paths.iter().all(|path| import::opens_again(&backend::best(), path)).then_some(&open as &Open);
+    let in_memory = image.is_none();
+    let refused = |error, options: &RuntimeOptions, input: &InputOptions| {
+        let error = import::advise(error, options, &paths, input);
+        Again::advise(again.map(|open| Again { open, input, table: None, in_memory }), options, error)
+    };
+    let runtime =
+        |limits: Limits, input: &InputOptions| limits.runtime_or(py, |error, options| refused(error, options, input));
+    let job = Job::new(py, image, settings(options)?, runtime)?;
+    job.with_vertices(vertices, Raised::default())?.run(py, open, again)
 }
 
 /// See `outcore.import_graph`: from tables in memory, called `name` in messages.
@@ -97,7 +110,7 @@ pub fn import_tables<'py>(
     let raised = Raised::default();
     let edges = reader(edges, &raised)?;
     let job = Job::new(py, image, settings(options)?, advised(py, &[]))?;
-    job.with_vertices(vertices, raised)?.run(py, |_, input| import::from_batches(edges, name, input))
+    job.with_vertices(vertices, raised)?.run(py, |_, input| import::from_batches(edges, name, input), None)
 }
 
 /// See `outcore.import_graph`: from several inputs: paths of files or images, open graphs, and tables with their names.
@@ -128,8 +141,11 @@ pub fn import_several<'py>(
         None => advised(py, &paths)(limits, input),
     };
     let job = Job::new(py, image, settings(options)?, runtime)?;
-    job.with_vertices(vertices, raised)?
-        .run(py, |runtime, input| import::open_several(runtime, opened, input, |_| Ok(Part::default())))
+    job.with_vertices(vertices, raised)?.run(
+        py,
+        |runtime, input| import::open_several(runtime, opened, input, |_| Ok(Part::default())),
+        None,
+    )
 }
 
 /// See `outcore.Graph.subgraph` and its like: a graph, or a part of it, as an image or into memory.
@@ -145,22 +161,32 @@ pub fn import_part<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let graph = graph.open(py)?;
     let chosen = vertices.map(|given| Chosen::of(py, &graph, &given)).transpose()?;
-    let runtime = |limits: Limits, _: &InputOptions| limits.runtime_beside(py, graph.runtime());
-    let job = Job::new(py, image, settings(options)?, runtime)?;
-    job.run(py, |_, input| {
+    let open = |graph: &Arc<Graph>, input: &InputOptions| {
         let mut part = match &chosen {
             None => Part::default(),
-            Some(Chosen::Ids(ids)) => Part::of_vertices(&graph, ids)?,
-            Some(Chosen::Numbers(numbers)) => Part::of_numbers(&graph, numbers.iter().copied())?,
-            Some(Chosen::Rows(table)) => Part::of_numbers(&graph, table.vertices())?,
+            Some(Chosen::Ids(ids)) => Part::of_vertices(graph, ids)?,
+            Some(Chosen::Numbers(numbers)) => Part::of_numbers(graph, numbers.iter().copied())?,
+            Some(Chosen::Rows(table)) => Part::of_numbers(graph, table.vertices())?,
         };
         if let Some(given) = part.vertices.take_if(|_| excluded) {
             let others = (0..graph.vertices() as u32).filter(|&vertex| !given.contains(vertex));
-            part = Part::of_numbers(&graph, others)?;
+            part = Part::of_numbers(graph, others)?;
         }
         part.reversed = reversed;
-        import::of_graph(graph, input, part)
-    })
+        import::of_graph(Arc::clone(graph), input, part)
+    };
+    let again = |runtime: &Arc<Runtime>, input: &InputOptions| {
+        open(&Arc::new(Graph::open(runtime, graph.path(), GraphOptions::default())?), input)
+    };
+    let again = (!graph.path().starts_with(Memory::folder())).then_some(&again as &Open);
+    let in_memory = image.is_none();
+    let runtime = |limits: Limits, input: &InputOptions| {
+        limits.runtime_beside_or(py, graph.runtime(), |error, options| {
+            Again::advise(again.map(|open| Again { open, input, table: None, in_memory }), options, error)
+        })
+    };
+    let job = Job::new(py, image, settings(options)?, runtime)?;
+    job.run(py, |_, input| open(&graph, input), again)
 }
 
 /// Some vertices: by their ids, or by their numbers in the image.
@@ -194,6 +220,42 @@ fn advised<'a>(
     files: &'a [PathBuf],
 ) -> impl FnOnce(Limits, &InputOptions) -> PyResult<Arc<Runtime>> + 'a {
     move |limits, input| limits.runtime_or(py, |error, options| import::advise(error, options, files, input))
+}
+
+/// An input that can be opened again, for a limit that is advised.
+#[derive(Clone, Copy)]
+struct Again<'a> {
+    open: &'a Open<'a>,
+    input: &'a InputOptions,
+    /// The file with a table of vertices.
+    table: Option<&'a Path>,
+    /// A graph in memory is made.
+    in_memory: bool,
+}
+
+impl Again<'_> {
+    /// A refusal of memory for the runtime of an import, with a limit that is enough for all of it.
+    fn advise(again: Option<Self>, options: &RuntimeOptions, error: Error) -> Error {
+        match again {
+            Some(again) => error.planned_again(|bytes| again.plan(options, bytes)),
+            None => error,
+        }
+    }
+
+    /// Plans the import under another limit than that of the options.
+    fn plan(&self, options: &RuntimeOptions, bytes: u64) -> Result<()> {
+        let options =
+            RuntimeOptions { memory_bytes: Some(bytes), beside_process: true, progress: None, ..options.clone() };
+        let runtime = Arc::new(Runtime::new(options)?);
+        let mut source = (self.open)(&runtime, self.input)?;
+        if let Some(table) = self.table {
+            source = import::with_vertex_table(&runtime, source, table, self.input)?;
+        }
+        match self.in_memory {
+            true => import::check_memory_of_graph(&runtime, source.facts(), &ImportOptions::default()),
+            false => import::check_memory(&runtime, source.facts()),
+        }
+    }
 }
 
 /// The turn of an import, which plans with all that is left of the memory: imports of one runtime wait for each other.
@@ -301,11 +363,12 @@ impl Job {
         Ok(self)
     }
 
-    /// Imports what `open` opens.
+    /// Imports what `open` opens. `again` opens it once more, where it can be read more than once.
     fn run<'py>(
         mut self,
         py: Python<'py>,
         open: impl FnOnce(&Arc<Runtime>, &InputOptions) -> Result<Source> + Send,
+        again: Option<&Open>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let (runtime, raised) = (Arc::clone(&self.runtime), Arc::clone(&self.raised));
         let (is_within, progress) = (is_making_rows(), std::mem::take(&mut self.progress));
@@ -319,8 +382,23 @@ impl Job {
         };
         let outcome = run_watched(py, &runtime, look, || {
             let _turn = turn(&runtime, is_within)?;
-            let source = open(&runtime, &self.input)?;
-            self.import(source)
+            let (input, in_memory) = (self.input.clone(), self.image.is_none());
+            let (table, has_rows) = match &self.listed {
+                Some(Listed::File(path)) => (Some(path.clone()), false),
+                listed => (None, listed.is_some()),
+            };
+            let (threads, backend) = (Some(runtime.threads()), Some(Arc::clone(runtime.backend())));
+            let options = RuntimeOptions { threads, backend, ..RuntimeOptions::default() };
+            let plan = again.filter(|_| !has_rows).map(|open| {
+                let again = Again { open, input: &input, table: table.as_deref(), in_memory };
+                let options = &options;
+                move |bytes| again.plan(options, bytes)
+            });
+            let outcome = open(&runtime, &self.input).and_then(|source| self.import(source, plan.as_ref()));
+            outcome.map_err(|error| match &plan {
+                Some(plan) => error.planned_again(plan),
+                None => error,
+            })
         });
         let (summary, needs, graph) = match or_raised(outcome, &raised)? {
             Outcome::Estimated(needs) => return crate::to_dict(py, &needs),
@@ -332,8 +410,8 @@ impl Job {
         Ok(dict)
     }
 
-    /// Imports a source, or estimates that.
-    fn import(self, mut source: Source) -> Result<Outcome> {
+    /// Imports a source, or estimates that. `plan` plans it under another limit.
+    fn import(self, mut source: Source, plan: Option<&impl Fn(u64) -> Result<()>>) -> Result<Outcome> {
         let Job { image, mut options, runtime, .. } = self;
         if let Some(shape) = self.shape {
             source = import::with_shape(source, shape)?;
@@ -356,6 +434,7 @@ impl Job {
         let needs = import::estimate(&runtime, source.facts(), &options);
         if self.explain {
             let ImportEstimate { edges, temporary_bytes, image_bytes, memory_bytes } = needs;
+            let memory_bytes = plan.map_or(memory_bytes, |plan| enough_bytes(memory_bytes, plan));
             let Facts { format, notes, .. } = source.facts();
             return Ok(Outcome::Estimated(json!({
                 "format": format, "edges": edges, "temporary_bytes": temporary_bytes, "image_bytes": image_bytes,

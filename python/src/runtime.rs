@@ -181,8 +181,18 @@ impl Limits {
     /// The runtime within these limits for work on what has one already, which it is unless another one, or a limit, is
     /// given.
     pub fn runtime_beside(self, py: Python<'_>, base: &Runtime) -> PyResult<Arc<Runtime>> {
+        self.runtime_beside_or(py, base, |error, _| error)
+    }
+
+    /// [`Limits::runtime_beside`]; `refused` makes what is raised of the error where there can be none.
+    pub fn runtime_beside_or(
+        self,
+        py: Python<'_>,
+        base: &Runtime,
+        refused: impl FnOnce(Error, &RuntimeOptions) -> Error,
+    ) -> PyResult<Arc<Runtime>> {
         if self.runtime.is_some() || self.memory.is_some() {
-            return self.runtime(py);
+            return self.runtime_or(py, refused);
         }
         let is_auto = self.backend == "auto";
         let mut options = self.options(py)?;

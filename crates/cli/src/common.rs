@@ -4,7 +4,7 @@ use crate::answer::Answer;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, ValueEnum};
 use outcore::io::{MOST_THREADS, backend, bytes_text, escaped};
-use outcore::{Error, OUTPUT_ENDINGS, Result, Stats, is_standard_output};
+use outcore::{Error, OUTPUT_ENDINGS, Result, Stats, enough_bytes, is_standard_output};
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
@@ -42,39 +42,20 @@ pub enum ShowProgress {
     Json,
 }
 
-/// Largest number of limits under which a command is planned before one is advised.
-const MOST_PLANS: usize = 8;
-/// Greatest limit under which a refused command is planned, as a multiple of its own: plans hold some memory.
-const MOST_TIMES: u64 = 8;
-
 impl Limits {
-    /// A refusal of memory with a limit that is enough for the whole command, for what needs memory shows one after the
-    /// other: see [`Limits::enough`].
+    /// A refusal of memory with a limit that is enough for the whole command, which `plan` plans under others.
     pub fn advise<T>(&self, error: Error, plan: impl Fn(&Limits) -> Result<T>) -> Error {
-        let Error::Io(refused @ outcore::io::Error::Memory { .. }) = error else { return error };
-        let outcore::io::Error::Memory { limit_bytes, .. } = refused else { return refused.into() };
-        let Some(advised_bytes) = refused.advised_bytes() else { return refused.into() };
-        if advised_bytes > limit_bytes.saturating_mul(MOST_TIMES) {
-            return refused.into();
-        }
-        refused.advising_at_least(self.enough(advised_bytes, plan)).into()
+        error.planned_again(|bytes| plan(&self.of(bytes)))
     }
 
-    /// The limit that is enough for a command which needs at least `bytes`: `plan` plans it under every limit that is
-    /// advised, until it refuses nothing more, or the limit is [`MOST_TIMES`] as great.
+    /// The limit that is enough for a command which needs at least `bytes`, and which `plan` plans.
     pub fn enough<T>(&self, bytes: u64, plan: impl Fn(&Limits) -> Result<T>) -> u64 {
-        let mut enough_bytes = bytes;
-        for _ in 0..MOST_PLANS {
-            let memory = Some(enough_bytes);
-            let limits = Limits { memory, progress: ShowProgress::Never, quiet: true, ..self.clone() };
-            let Err(Error::Io(again)) = plan(&limits) else { break };
-            let Some(more_bytes) = again.advised_bytes().filter(|&more_bytes| more_bytes > enough_bytes) else { break };
-            enough_bytes = more_bytes;
-            if more_bytes > bytes.saturating_mul(MOST_TIMES) {
-                break;
-            }
-        }
-        enough_bytes
+        enough_bytes(bytes, |bytes| plan(&self.of(bytes)))
+    }
+
+    /// These limits with another one of memory, and without a display.
+    fn of(&self, bytes: u64) -> Self {
+        Limits { memory: Some(bytes), progress: ShowProgress::Never, quiet: true, ..self.clone() }
     }
 }
 

@@ -110,6 +110,26 @@ pub enum Error {
     Custom(Box<dyn std::error::Error + Send + Sync>),
 }
 
+/// Largest number of limits under which an operation is planned before one is advised.
+const MOST_PLANS: usize = 8;
+/// Greatest limit under which a refused operation is planned, as a multiple of its own: plans hold some memory.
+const MOST_TIMES: u64 = 8;
+
+/// The limit that is enough for an operation which needs at least `bytes`: `plan` plans it under every limit that is
+/// advised, until it refuses nothing more, or the limit is eight times as great.
+pub fn enough_bytes<T>(bytes: u64, plan: impl Fn(u64) -> Result<T>) -> u64 {
+    let mut enough_bytes = bytes;
+    for _ in 0..MOST_PLANS {
+        let Err(Error::Io(again)) = plan(enough_bytes) else { break };
+        let Some(more_bytes) = again.advised_bytes().filter(|&more_bytes| more_bytes > enough_bytes) else { break };
+        enough_bytes = more_bytes;
+        if more_bytes > bytes.saturating_mul(MOST_TIMES) {
+            break;
+        }
+    }
+    enough_bytes
+}
+
 impl Error {
     /// Bad bytes in a file of an image; the offset in `error` counts from `base_bytes` of the file.
     pub fn corrupt(path: impl AsRef<Path>, base_bytes: u64, error: outcore_format::Error) -> Self {
@@ -155,6 +175,17 @@ impl Error {
     /// The error of a function that the caller supplied: a text, or any error.
     pub fn custom(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         Error::Custom(error.into())
+    }
+
+    /// A refusal of memory with a limit that is enough for a whole operation, whose needs show one after the other:
+    /// see [`enough_bytes`]. Any other error is unchanged.
+    pub fn planned_again<T>(self, plan: impl Fn(u64) -> Result<T>) -> Self {
+        let Error::Io(refused @ outcore_io::Error::Memory { .. }) = self else { return self };
+        let outcore_io::Error::Memory { limit_bytes, advised_bytes, .. } = refused else { return refused.into() };
+        if advised_bytes > limit_bytes.saturating_mul(MOST_TIMES) {
+            return refused.into();
+        }
+        refused.advising_at_least(enough_bytes(advised_bytes, plan)).into()
     }
 
     /// Sets the advice of an [`Input`](Error::Input) error. Any other error is unchanged.

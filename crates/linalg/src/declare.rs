@@ -10,7 +10,7 @@
 use crate::dense::{Dense, Store};
 use crate::tall::basis::temporary_folder;
 use crate::tall::vectors::Vectors;
-use outcore_declare::{Fact, Kind, NamedFact, Parameter, Unconverged, Values};
+use outcore_declare::{Kind, NamedFact, Parameter, Unconverged, Values};
 use outcore_graph::Graph;
 use outcore_image::{Error, Result, Stats};
 use outcore_matrix::{DenseFile, Operand, SparseMatrix};

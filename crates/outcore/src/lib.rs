@@ -40,7 +40,7 @@ pub use outcore_graph::{
 };
 pub use outcore_image::{
     AtomicFile, Error, Image, ImageFile, ImageOptions as GraphOptions, MANIFEST, Outcome, Result, check_file,
-    is_standard_output, read_manifest, write_file,
+    enough_bytes, is_standard_output, read_manifest, write_file,
 };
 pub use outcore_ingest::Choice;
 pub use outcore_io::{Progress, Runtime, RuntimeOptions, Unit};

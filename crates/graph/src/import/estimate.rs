@@ -53,6 +53,21 @@ pub fn check_memory(runtime: &Runtime, facts: &Facts) -> Result<()> {
     Plan::new(runtime, facts).map(drop)
 }
 
+/// [`check_memory`] for a graph in memory.
+///
+/// # Errors
+/// Too little memory.
+pub fn check_memory_of_graph(runtime: &Runtime, facts: &Facts, options: &ImportOptions) -> Result<()> {
+    let (budget, available_bytes) = (runtime.budget(), runtime.budget().available_bytes());
+    let (_, enough_bytes) = in_memory_bytes(runtime, facts, options);
+    // The number of vertices is a guess.
+    let enough_bytes = enough_bytes.saturating_add(enough_bytes / 8);
+    if enough_bytes > available_bytes {
+        return Err(budget.refusal("making a graph in memory", enough_bytes, available_bytes).into());
+    }
+    check_memory(runtime, facts)
+}
+
 /// Memory that is set aside for the attributes of edges and of vertices, before it is planned what to do with the rest.
 pub(super) fn attributes(runtime: &Runtime, facts: &Facts) -> Result<[Option<Reservation>; 2]> {
     Ok([Attributes::reserve(runtime, &facts.attributes)?, Attributes::reserve(runtime, &facts.vertex_attributes)?])
@@ -106,7 +121,7 @@ fn space(facts: &Facts, options: &ImportOptions) -> ImportEstimate {
         temporary_bytes: (entries.saturating_add(count / 2))
             .saturating_mul(record_bytes)
             .saturating_add(count.saturating_mul(8 * attributes))
-            .saturating_add(vertices.saturating_mul(VERTEX_BYTES))
+            .saturating_add(vertices.saturating_mul(VERTEX_BYTES + 8 * facts.vertex_attributes.len() as u64))
             .saturating_add(LEAST_TEMPORARY_BYTES),
         image_bytes: entries
             .saturating_mul(ENTRY_BYTES + weight_bytes + ATTRIBUTE_BYTES * attributes)

@@ -44,7 +44,7 @@ mod sides;
 mod summary;
 mod translate;
 
-pub use estimate::{ImportEstimate, advise, check_memory, estimate, opens_again};
+pub use estimate::{ImportEstimate, advise, check_memory, check_memory_of_graph, estimate, opens_again};
 pub use images::{Input, Part, is_image, of_graph, open_inputs, open_several};
 pub use options::{Duplicates, ImportOptions, ImportReport, ImportStats, OrderChoice, SelfLoops};
 pub use outcore_ingest::{
