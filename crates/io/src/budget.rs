@@ -443,6 +443,16 @@ mod tests {
     }
 
     #[test]
+    fn the_advised_limit_is_enough_for_a_process_of_a_sixteenth_more() {
+        let Err(Error::Memory { advised_bytes, .. }) = Budget::new(200 * MIB, 196 * MIB) else {
+            panic!("4 MiB are too little beside the process");
+        };
+        let larger_bytes = 196 * MIB / 16 * 17;
+        assert!(Budget::new(advised_bytes, larger_bytes).is_ok());
+        assert!(Budget::new(advised_bytes - 1, larger_bytes).is_err());
+    }
+
+    #[test]
     fn a_refusal_says_who_holds_the_memory() {
         let budget = Budget::new(100 * MIB, 0).unwrap();
         let web = budget.in_name_of("web.oc");
