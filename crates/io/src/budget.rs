@@ -450,6 +450,8 @@ mod tests {
         let larger_bytes = 196 * MIB / 16 * 17;
         assert!(Budget::new(advised_bytes, larger_bytes).is_ok());
         assert!(Budget::new(advised_bytes - 1, larger_bytes).is_err());
+        let budget = Budget::new(300 * MIB, 196 * MIB).unwrap();
+        assert_eq!(budget.limit_for(3 * MIB, MIB), 302 * MIB + 196 * MIB / 16);
     }
 
     #[test]
@@ -479,6 +481,8 @@ mod tests {
         let (full, key) = (cache.capacity_pages(), |page| PageKey { image: 0, file: 0, page });
         (0..full).for_each(|page| cache.insert(key(page), &[page as u8; 4096]));
         assert!(budget.free_bytes() < MIB && budget.available_bytes() > usable - MIB);
+        let cache_bytes = cache.memory_bytes();
+        assert_eq!(budget.used_bytes(), (100 * MIB - budget.free_bytes() - cache_bytes, cache_bytes));
         let half = budget.reserve("half", usable / 2).unwrap();
         let cached =
             (0..full).filter(|&page| cache.get(key(page)).is_some_and(|found| found[99] == page as u8)).count();
@@ -523,6 +527,7 @@ mod tests {
         let as_spare: Weak<dyn Reclaim> = Arc::downgrade(&spare) as Weak<Half>;
         budget.add_reclaim(as_spare);
         drop(budget.reserve("a third", usable / 3).unwrap());
+        budget.require("the other half", usable - usable / 2).unwrap();
         assert!(lock(&spare.reserved).is_some(), "there was enough");
         let in_use = lock(&spare.reserved);
         let error = budget.reserve("all", usable).unwrap_err().to_string();
