@@ -452,6 +452,9 @@ mod tests {
         assert!(Budget::new(advised_bytes - 1, larger_bytes).is_err());
         let budget = Budget::new(300 * MIB, 196 * MIB).unwrap();
         assert_eq!(budget.limit_for(3 * MIB, MIB), 302 * MIB + 196 * MIB / 16);
+        let holders = budget.holders();
+        assert!(holders.len() == 1 && holders[0].bytes == 196 * MIB, "the process is one: {holders:?}");
+        assert!(Budget::new(300 * MIB, 0).unwrap().holders().is_empty());
     }
 
     #[test]
@@ -525,6 +528,9 @@ mod tests {
         let half = || Mutex::new(Some(budget.reserve("half", usable / 2).unwrap()));
         let spare = Arc::new(Half { reserved: half() });
         let as_spare: Weak<dyn Reclaim> = Arc::downgrade(&spare) as Weak<Half>;
+        budget.add_reclaim(as_spare);
+        let without = Arc::new(Half { reserved: Mutex::default() });
+        let as_spare: Weak<dyn Reclaim> = Arc::downgrade(&without) as Weak<Half>;
         budget.add_reclaim(as_spare);
         drop(budget.reserve("a third", usable / 3).unwrap());
         budget.require("the other half", usable - usable / 2).unwrap();
