@@ -298,6 +298,10 @@ def test_models_have_pages_in_python(scratch):
     assert data["result"]["attributes"]["n_iter_"] == model.n_iter_
     assert data["result"]["attributes"]["inertia_"] == pytest.approx(model.inertia_)
     assert data["stats"]["passes"] == model.stats_["passes"] > 0 and data["samples"]["seconds"]
+    # Steps of several computations are in one time.
+    ends, cpu_ends = data["steps"]["seconds_end"], data["steps"]["seconds_cpu_end"]
+    assert len(ends) > 5 and ends == sorted(ends) and cpu_ends == sorted(cpu_ends)
+    assert ends[-1] <= data["stats"]["seconds"] + 1e-6 and 0 < cpu_ends[-1] <= data["stats"]["seconds_cpu"] + 1e-6
     y = (X[:, 0] > 8).astype(int)
     frame = pd.DataFrame(X, columns=["a", "b", "<c>"])
     models = [
