@@ -315,3 +315,66 @@ def test_a_table_with_attributes_is_loaded_under_a_limit_of_some_times_its_size(
     (tmp_path / "big.csv").write_text("source,target,kind,n\n" + rows)
     with oc.load_graph(tmp_path / "big.csv", attributes=True, memory="128MiB") as graph:
         assert graph.filter("n < 1000").number_of_edges() == 1000
+
+
+def people() -> oc.Graph:
+    edges = pd.DataFrame(
+        {"payer": ["ann", "bob", "cy", "ann"], "payee": ["bob", "cy", "ann", "dan"], "amount": [5, 7, 9, 11]}
+    )
+    towns = pd.DataFrame({"id": ["ann", "bob", "cy"], "state": ["AT", "DE", "AT"], "age": [41, 35, None]})
+    return oc.load_graph(edges, weight="amount", vertices=towns)
+
+
+def test_ids_are_compared_by_the_names_of_their_columns(tmp_path: pathlib.Path) -> None:
+    path = tmp_path / "paid.csv"
+    path.write_text("payer,payee,amount\nann,bob,5\nbob,cy,7\ncy,ann,9\nann,dan,11\n")
+    for where, count in [
+        ("payer = ann", 2),
+        ('payer = "ann"', 2),
+        (("payer", "in", ["ann", "cy"]), 3),
+        (["source = ann", "amount > 5"], 1),
+        ("target != bob", 3),
+    ]:
+        assert oc.load_graph(path, where=where).number_of_edges() == count
+        assert oc.load_graph(pd.read_csv(path), where=where).number_of_edges() == count
+    pairs = (np.array([1, 2, 3]), np.array([2, 3, 1]))
+    assert sorted(oc.load_graph(pairs, where=("source", ">=", 2)).edges) == [(2, 3), (3, 1)]
+    with pytest.raises(oc.UsageError, match="there is no such column"):
+        oc.load_graph(path, where="payor = ann")
+    with pytest.raises(oc.UsageError, match="conditions on vertices are for images"):
+        oc.load_graph(path, where="vertex.state = AT")
+
+
+def test_vertices_are_chosen_by_ids_and_attributes(tmp_path: pathlib.Path) -> None:
+    graph = people()
+    for where, vertices, edges in [
+        ("vertex.state = AT", ["ann", "cy"], [("cy", "ann")]),
+        (["vertex.state = AT", "vertex.age > 40"], ["ann"], []),
+        ("vertex.state = null", ["dan"], []),
+        ("vertex in ann,bob", ["ann", "bob"], [("ann", "bob")]),
+        (("vertex", "!=", "ann"), ["bob", "cy", "dan"], [("bob", "cy")]),
+        ("source = ann", ["ann", "bob", "cy", "dan"], [("ann", "bob"), ("ann", "dan")]),
+        ("source.state = AT", ["ann", "bob", "cy", "dan"], [("ann", "bob"), ("ann", "dan"), ("cy", "ann")]),
+        (["target.state = DE", "amount < 10"], ["ann", "bob", "cy", "dan"], [("ann", "bob")]),
+    ]:
+        found = graph.filter(where)
+        assert (sorted(found), sorted(found.edges)) == (vertices, edges), where
+    # Together with other ways to choose, and in an image.
+    assert sorted(graph.subgraph(["ann", "bob"], where="vertex.state = AT")) == ["ann"]
+    assert sorted(graph.reverse(where="source = bob").edges) == [("bob", "ann")]
+    graph.export(tmp_path / "g.csv", vertices=tmp_path / "v.csv")
+    oc.import_graph(tmp_path / "g.csv", tmp_path / "g.oc", weight="amount", vertices=tmp_path / "v.csv")
+    outcore = os.environ.get("OUTCORE") or shutil.which("outcore")
+    command = [outcore, "import", tmp_path / "g.oc", tmp_path / "at.oc", "--where", "vertex.state = AT"]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    assert "Vertices that do not meet --where and were left out, with their edges: 2." in done.stderr + done.stdout
+    assert sorted(oc.Graph(tmp_path / "at.oc").edges) == [("cy", "ann")]
+    for where, said in [
+        ("vertex.country = AT", "there are state, age, vertex"),
+        ("vertex.state = IT", "expected vertices that meet"),
+        ("state = AT", "there are amount, source, target"),
+    ]:
+        with pytest.raises(oc.OutcoreError, match=said):
+            graph.filter(where)
+    with pytest.raises(oc.UsageError, match="expected edges with a direction"):
+        graph.to_undirected().filter("source = ann")

@@ -94,8 +94,9 @@ pub struct ImportArgs {
     /// names
     #[arg(long, value_name = "A,B,C", value_delimiter = ',')]
     pub attributes: Option<Vec<String>>,
-    /// Only edges that meet this, such as 'amount >= 100', 'type in friend,family' or 'since != null': an attribute or
-    /// the weight compared with a value; given again, edges must meet all
+    /// Only edges that meet this, such as 'amount >= 100', 'type in friend,family' or 'since != null': an attribute,
+    /// the weight or an end compared with a value; of an image also 'vertex.state = AT' for vertices and their edges,
+    /// 'source.state = AT' for ends; given again, all must hold
     #[arg(long = "where", value_name = "CONDITION")]
     pub conditions: Vec<String>,
     /// A table of vertices (CSV, Parquet, Arrow): ids in its first column; the others are kept as attributes of

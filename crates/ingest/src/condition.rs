@@ -46,6 +46,17 @@ pub struct Condition {
     pub values: Vec<Option<Literal>>,
 }
 
+/// The vertices that a condition is on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WhichVertices {
+    /// All vertices.
+    All,
+    /// Vertices that edges lead from.
+    Sources,
+    /// Vertices that edges lead to.
+    Targets,
+}
+
 /// A value as a user writes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Literal {
@@ -74,6 +85,18 @@ impl Condition {
             return Err(refused("null", "a value that is less or more than another"));
         }
         Ok(Condition { column: column.to_owned(), comparison: kind, values })
+    }
+
+    /// The condition on vertices that it is, and which: `vertex` or `vertex.NAME` are all of them, which go with their
+    /// edges, `source.NAME` and `target.NAME` those at one end of edges. Nothing if it is one on edges alone.
+    pub fn of_vertices(&self) -> Option<(WhichVertices, Condition)> {
+        let named = |prefix| Some(self.column.strip_prefix(prefix)?.strip_prefix('.')?.to_owned());
+        let all = || (self.column == "vertex").then(|| self.column.clone()).or_else(|| named("vertex"));
+        let (which, column) = all()
+            .map(|column| (WhichVertices::All, column))
+            .or_else(|| Some((WhichVertices::Sources, named("source")?)))
+            .or_else(|| Some((WhichVertices::Targets, named("target")?)))?;
+        Some((which, Condition { column, ..self.clone() }))
     }
 
     /// A condition as text: `amount >= 100`, `type in friend,family`, `note != null`. Text in quotes, single or double,

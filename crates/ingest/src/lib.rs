@@ -34,8 +34,8 @@ pub use batch::{
 pub use bipartite::SIDES;
 pub use chain::chained;
 pub use column_names::column_asked;
-pub use condition::{Comparison, Condition, Literal};
-pub use conditions::narrowed;
+pub use condition::{Comparison, Condition, Literal, WhichVertices};
+pub use conditions::{narrowed, rows_that_meet};
 pub use documents::kind_hint::{KIND_HINT, kind_hint};
 pub use documents::records::STRING_IDS;
 pub use format::{formats, is_document};

@@ -98,9 +98,11 @@ def import_graph(
             graph of NetworkX `True` keeps those of nodes, too.
         where: Which edges are read: those that meet a condition, text such as "amount >= 100", "type in friend,family"
             or "since != null" (not missing), or a tuple such as `("type", "in", ["friend", "family"])`; those that
-            meet all of a list. The comparisons are `=`, `!=`, `<`, `<=`, `>`, `>=`, `in` and `not in`, of an attribute
-            or the weights by their name, whether or not it is kept; a missing value meets `= null` only. Vertices that
-            only other edges name are left out, unless the input lists its vertices, as a graph does.
+            meet all of a list. The comparisons are `=`, `!=`, `<`, `<=`, `>`, `>=`, `in` and `not in`, of an attribute,
+            the weights or an end by their name, whether or not it is kept; a missing value meets `= null` only.
+            Vertices that only other edges name are left out, unless the input lists its vertices, as a graph does. Of
+            images and graphs also "vertex.NAME" and "vertex" (the id), which vertices must meet to stay, and
+            "source.NAME" and "target.NAME" for the ends of edges.
         delimiter: What separates the columns of a text file: "tab", "comma", "semicolon", "bar", "blanks", or a
             character; by default detected from the first lines.
         header: Whether the first line of a text file names the columns; by default detected from the first lines.

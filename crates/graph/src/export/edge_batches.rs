@@ -63,8 +63,8 @@ pub struct EdgeBatches<G> {
     lookup: IdLookup,
     pages: EntryPages,
     schema: SchemaRef,
-    /// The vertices whose edges with each other are wanted; all if there is none.
-    wanted: Option<Arc<Bitmap>>,
+    /// The vertices from which edges are wanted, and those to which; all if there is none.
+    wanted: [Option<Arc<Bitmap>>; 2],
     /// Edges that were read; those before `start` were handed on.
     pending: Vec<Entry>,
     /// Their attributes, if those are wanted: the values of each column, and those of the page that was read last.
@@ -116,7 +116,7 @@ impl<G: Deref<Target = Graph>> EdgeBatches<G> {
             lookup,
             pages,
             schema,
-            wanted: None,
+            wanted: [None, None],
             pending,
             attributes,
             words: vec![Vec::new(); width],
@@ -142,7 +142,12 @@ impl<G: Deref<Target = Graph>> EdgeBatches<G> {
     /// Only the edges between vertices of a set.
     #[must_use]
     pub fn within(self, vertices: Arc<Bitmap>) -> Self {
-        EdgeBatches { wanted: Some(vertices), ..self }
+        self.between([Some(Arc::clone(&vertices)), Some(vertices)])
+    }
+
+    /// Only the edges from vertices of one set to those of another, where there is one.
+    pub(crate) fn between(self, wanted: [Option<Arc<Bitmap>>; 2]) -> Self {
+        EdgeBatches { wanted, ..self }
     }
 
     /// The columns.
@@ -163,8 +168,10 @@ impl<G: Deref<Target = Graph>> EdgeBatches<G> {
     fn read_batch(&mut self) -> Result<Option<RecordBatch>> {
         let EdgeBatches { graph, lookup, pages, pending, wanted, attributes, words, page_words, .. } = self;
         let is_wanted = |entry: &Entry| {
-            let both = |set: &Arc<Bitmap>| set.contains(entry.vertex) && set.contains(entry.neighbour);
-            wanted.as_ref().is_none_or(both) && stands_for_edge(graph, lookup, entry)
+            let ends = [entry.vertex, entry.neighbour];
+            let mut sets = wanted.iter().zip(ends);
+            sets.all(|(set, end)| set.as_ref().is_none_or(|set| set.contains(end)))
+                && stands_for_edge(graph, lookup, entry)
         };
         let start = std::mem::take(&mut self.start);
         pending.drain(..start);

@@ -11,11 +11,17 @@ use crate::export::vertex_batches::VertexBatches;
 use crate::import::sides;
 use arrow_array::{RecordBatchIterator, RecordBatchReader};
 use outcore_image::{Error, ImageOptions, MANIFEST, Result};
-use outcore_ingest::{Attributes, InputOptions, Source, chained, from_batches, narrowed, with_vertices};
+use outcore_ingest::{
+    Attributes, Condition, InputOptions, Source, WhichVertices, chained, from_batches, narrowed, rows_that_meet,
+    with_vertices,
+};
 use outcore_io::Runtime;
-use outcore_table::{from_arrow, string_ids};
+use outcore_table::{BATCH_IDS, BATCH_TEXT_BYTES, from_arrow, string_ids};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+/// Memory of a value of a vertex while conditions are compared with it.
+const ROW_BYTES: u64 = 16;
 
 /// The part of a graph that is imported into another one.
 #[derive(Debug, Default)]
@@ -212,11 +218,13 @@ fn source_of(graph: Arc<Graph>, options: &InputOptions, part: Part, sides: Optio
         attributes: Attributes::All,
         ..InputOptions::default()
     };
-    let mut edges = EdgeBatches::new(Arc::clone(&graph), EdgeData { weights, attributes: true }, 0)?;
-    if let Some(vertices) = &part.vertices {
-        edges = edges.within(Arc::clone(vertices));
-    }
-    let ids = VertexBatches::new(Arc::clone(&graph), part.vertices.clone())?;
+    let Wanted { vertices, left_out, ends, conditions } = Wanted::of(&graph, &options.conditions, &part)?;
+    let (has_all, is_whole) = (ends.iter().all(Option::is_none), vertices.is_none());
+    let note = left_out.map(|left_out| {
+        format!("Vertices that do not meet --where and were left out, with their edges: {left_out}.") //
+    });
+    let edges = EdgeBatches::new(Arc::clone(&graph), EdgeData { weights, attributes: true }, 0)?.between(ends);
+    let ids = VertexBatches::new(Arc::clone(&graph), vertices)?;
     let ids: Box<dyn RecordBatchReader + Send> =
         if sides.is_some() { without(ids, sides::NAME)? } else { Box::new(ids) };
     let of_vertices = InputOptions { of_vertices: true, ..InputOptions::default() };
@@ -224,22 +232,106 @@ fn source_of(graph: Arc<Graph>, options: &InputOptions, part: Part, sides: Optio
     let mut source = with_vertices(from_batches(Box::new(edges), &name, &columns)?, ids, &name)?;
     let manifest = graph.manifest();
     let facts = source.facts_mut();
-    let is_whole = part.vertices.is_none();
     facts.format = "image";
     facts.directed_by = Some(format!("the image {name}"));
     facts.ends = None;
-    facts.edges = is_whole.then(|| graph.edges());
+    facts.edges = has_all.then(|| graph.edges());
     facts.input_bytes = Some(graph.image_bytes());
     facts.rows = manifest.rows.filter(|_| is_whole && !part.reversed);
     facts.keeps_parallel = manifest.parallel_edges;
     facts.sides = sides.cloned();
-    facts.notes.clear();
+    facts.notes = Vec::from_iter(note);
     let attributes = match &options.attributes {
         // All are kept unless the options name some.
         Attributes::None => Attributes::All,
         chosen => chosen.clone(),
     };
-    narrowed(source, &InputOptions { attributes, ..options.clone() }, &[])
+    narrowed(source, &InputOptions { attributes, conditions, ..options.clone() }, &[])
+}
+
+/// The wanted vertices and ends of edges, and the conditions that edges are still to meet.
+struct Wanted {
+    vertices: Option<Arc<Bitmap>>,
+    /// Number of vertices that conditions leave out, if there are such on all vertices.
+    left_out: Option<u64>,
+    /// Vertices from which edges of the image lead, and those to which.
+    ends: [Option<Arc<Bitmap>>; 2],
+    conditions: Vec<Condition>,
+}
+
+impl Wanted {
+    /// Tells conditions on vertices from others, and finds the vertices that meet them.
+    fn of(graph: &Arc<Graph>, conditions: &[Condition], part: &Part) -> Result<Self> {
+        let manifest = graph.manifest();
+        let (mut on_vertices, mut on_edges) = (Vec::new(), Vec::new());
+        for condition in conditions {
+            let column = &condition.column;
+            let is_own = manifest.weights().is_some_and(|weights| weights.name == *column)
+                || manifest.attributes.iter().any(|attribute| attribute.name == *column);
+            let of_vertices = condition.of_vertices().filter(|_| !is_own);
+            let is_end = of_vertices.as_ref().is_some_and(|(which, _)| *which != WhichVertices::All)
+                || !is_own && ["source", "target"].contains(&column.as_str());
+            if is_end && !graph.is_directed() {
+                return Err(Error::Usage(format!(
+                    "--where {column}: expected edges with a direction, found {}, whose edges have none; say `vertex` for \
+                     both ends",
+                    graph.path().display()
+                )));
+            }
+            match of_vertices {
+                Some(one) => on_vertices.push(one),
+                None => on_edges.push(condition.clone()),
+            }
+        }
+        let meeting = |which, within: Option<Arc<Bitmap>>| {
+            let own = on_vertices.iter().filter(|(of, _)| *of == which).map(|(_, condition)| condition.clone());
+            let own: Vec<Condition> = own.collect();
+            if own.is_empty() {
+                return Ok((within, None));
+            }
+            let (found, left_out) = vertices_that_meet(graph, &own, within.as_deref())?;
+            Ok::<_, Error>((Some(found), Some(left_out)))
+        };
+        let (vertices, left_out) = meeting(WhichVertices::All, part.vertices.clone())?;
+        let mut ends = [
+            meeting(WhichVertices::Sources, vertices.clone())?.0,
+            meeting(WhichVertices::Targets, vertices.clone())?.0,
+        ];
+        if part.reversed {
+            ends.reverse();
+        }
+        Ok(Wanted { vertices, left_out, ends, conditions: on_edges })
+    }
+}
+
+/// The vertices, of some or of all, that meet all conditions, and the number of those that do not: one pass over the
+/// ids and the attributes.
+fn vertices_that_meet(
+    graph: &Arc<Graph>,
+    conditions: &[Condition],
+    within: Option<&Bitmap>,
+) -> Result<(Arc<Bitmap>, u64)> {
+    let name = graph.path().display().to_string();
+    let rows = VertexBatches::new(Arc::clone(graph), None)?;
+    let bytes = ROW_BYTES * (1 + rows.schema().fields().len() as u64) * BATCH_IDS as u64 + 2 * BATCH_TEXT_BYTES as u64;
+    let _batch = graph.reserve("conditions on vertices", bytes)?;
+    let of_vertices = InputOptions { of_vertices: true, ..InputOptions::default() };
+    let found = Bitmap::new(graph.runtime().budget(), "vertices that meet --where", graph.vertices())?;
+    let (mut count, mut left_out) = (0, 0);
+    rows_that_meet(from_batches(Box::new(rows), &name, &of_vertices)?, conditions, |row, is_met| {
+        if within.is_none_or(|within| within.contains(row as u32)) {
+            *(if is_met { &mut count } else { &mut left_out }) += 1;
+            if is_met {
+                found.insert(row as u32);
+            }
+        }
+    })?;
+    if count == 0 {
+        return Err(Error::Unsuitable(format!(
+            "expected vertices that meet --where, found none among {left_out} of {name}; no image was made or replaced"
+        )));
+    }
+    Ok((Arc::new(found), left_out))
 }
 
 /// Batches without a column.

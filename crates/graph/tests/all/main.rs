@@ -10,6 +10,7 @@ mod given;
 
 mod attributes;
 mod check;
+mod conditions;
 mod edge_map;
 mod export;
 mod generate;

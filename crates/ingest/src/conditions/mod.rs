@@ -1,15 +1,15 @@
-//! Conditions that edges must meet to be read: comparisons of an attribute, or of the weight, with a value.
+//! Conditions that edges must meet to be read: comparisons of an attribute, of the weight or of an end with a value.
 //!
-//! A compared column is read as an attribute is. After the parser of the input, edges that do not meet all conditions
-//! leave the batch, and then columns that are not kept do. An edge without a weight is refused only if it stays.
+//! The ends are compared as the input has them, before prefixes of two sides. A compared column is read as an attribute
+//! is. After the parser of the input, edges that do not meet all conditions leave the batch, and then columns that are
+//! not kept do. An edge without a weight is refused only if it stays.
 
 mod compare;
 
-use crate::batch::{InputOptions, Source};
+use crate::batch::{EdgeBatch, InputOptions, Source};
 use crate::condition::Condition;
 use crate::tables::attributes::{AttributeField, Attributes, retain};
-use compare::Check;
-use outcore_format::AttributeKind;
+use compare::{Check, Columns};
 use outcore_image::Result;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -32,15 +32,23 @@ pub fn narrowed(mut source: Source, options: &InputOptions, partitions: &[String
     let facts = &mut source.facts;
     let mut checks = Vec::new();
     let has_rows = facts.edges != Some(0) && facts.text.as_ref().is_none_or(|text| text.has_rows);
+    let ends = ends_of(facts.ends.as_ref());
+    let columns = Columns {
+        attributes: &facts.attributes,
+        weights: facts.weights.as_deref().filter(|_| !facts.is_complex),
+        ends: &ends,
+        string_ids: facts.string_ids,
+    };
     for condition in &options.conditions {
-        let is_known = |name: &String| *name == condition.column;
-        if !has_rows && facts.attributes.iter().map(|field| &field.name).chain(&facts.weights).any(is_known) {
+        let is_known = |name: &str| *name == condition.column;
+        let attributes = facts.attributes.iter().map(|field| field.name.as_str());
+        let names = attributes.chain(facts.weights.as_deref()).chain(ends.iter().map(|(name, _)| *name));
+        if !has_rows && names.into_iter().any(is_known) {
             // Nobody knows the kind of no values.
             continue;
         }
-        checks.push(Check::new(condition, &facts.attributes, facts.weights.as_deref(), facts.is_complex)?);
+        checks.push(Check::new(condition, columns)?);
     }
-    let kinds: Vec<AttributeKind> = facts.attributes.iter().map(|field| field.kind.clone()).collect();
     let is_kept = kept_fields(&facts.attributes, &options.attributes, partitions);
     retain(&mut facts.attributes, &is_kept);
     facts.edges = facts.edges.filter(|_| checks.is_empty());
@@ -54,7 +62,7 @@ pub fn narrowed(mut source: Source, options: &InputOptions, partitions: &[String
         let mut marks = vec![true; batch.ids.len() / 2];
         if !marks.is_empty() {
             for check in &checks {
-                check.apply(check.place.map(|place| &kinds[place]), batch, &mut marks);
+                check.apply(batch, &mut marks);
             }
             if let Some(edge) = batch.unweighted.iter().find(|edge| marks[edge.edge]) {
                 return Err(parser.no_weight(batch.sequence, edge.record));
@@ -73,6 +81,51 @@ pub fn narrowed(mut source: Source, options: &InputOptions, partitions: &[String
     Ok(source)
 }
 
+/// The names of the ends of edges: those of their columns, and those that every input has.
+fn ends_of(columns: Option<&[String; 2]>) -> Vec<(&str, usize)> {
+    let own = columns.into_iter().flatten().map(String::as_str).zip(0..);
+    own.chain(END_NAMES.into_iter().zip(0..)).collect()
+}
+
+/// Names of the ends of edges in every input, for conditions.
+pub(crate) const END_NAMES: [&str; 2] = ["source", "target"];
+
+/// Calls `visit` with every row of a table of vertices, by its number from 0, and whether it meets all conditions: on
+/// `vertex`, the ids, and on attributes. The table is read as [`InputOptions::of_vertices`] has it.
+///
+/// # Errors
+/// As for [`narrowed`]; rows that cannot be read.
+pub fn rows_that_meet(mut source: Source, conditions: &[Condition], mut visit: impl FnMut(u64, bool)) -> Result<()> {
+    let facts = source.facts();
+    let ends = [("vertex", 0)];
+    let columns = Columns { attributes: &facts.attributes, weights: None, ends: &ends, string_ids: facts.string_ids };
+    let checks: Vec<Check> =
+        conditions.iter().map(|condition| Check::new(condition, columns)).collect::<Result<_>>()?;
+    let (parser, mut batch, mut row) = (source.parser(), EdgeBatch::new(facts.string_ids), 0);
+    while let Some(block) = source.next_block()? {
+        for part in block.parts() {
+            batch.clear();
+            parser.parse(&part?, &mut batch, &mut |batch| {
+                row = visit_rows(&checks, batch, row, &mut visit);
+                batch.clear();
+                Ok(())
+            })?;
+            row = visit_rows(&checks, &batch, row, &mut visit);
+        }
+    }
+    Ok(())
+}
+
+/// Visits the rows of a batch, of which `first` come before; returns the number of those up to its end.
+fn visit_rows(checks: &[Check], batch: &EdgeBatch, first: u64, visit: &mut impl FnMut(u64, bool)) -> u64 {
+    let mut marks = vec![true; batch.ids.len() / 2];
+    if !marks.is_empty() {
+        checks.iter().for_each(|check| check.apply(batch, &mut marks));
+    }
+    (first..).zip(&marks).for_each(|(row, &is_met)| visit(row, is_met));
+    first + marks.len() as u64
+}
+
 /// Whether each attribute is kept: it is asked for by name or, as a column of a table, by number. Tables
 /// hand over first the attributes that are asked for, in that order.
 fn kept_fields(fields: &[AttributeField], asked: &Attributes, partitions: &[String]) -> Vec<bool> {
@@ -88,7 +141,8 @@ fn kept_fields(fields: &[AttributeField], asked: &Attributes, partitions: &[Stri
 /// Whether a value of a column, as its text, meets a condition; true if it cannot be compared, which is an error
 /// elsewhere.
 pub(crate) fn is_met(condition: &Condition, field: &AttributeField, value: Option<&str>) -> bool {
-    let check = Check::new(condition, std::slice::from_ref(field), None, false);
+    let columns = Columns { attributes: std::slice::from_ref(field), weights: None, ends: &[], string_ids: false };
+    let check = Check::new(condition, columns);
     check.map_or(true, |check| check.is_met_by_text(&field.kind, value))
 }
 
@@ -170,6 +224,56 @@ mod tests {
     }
 
     #[test]
+    fn ids_are_compared_under_the_names_of_their_columns() {
+        let with = |condition: &str| InputOptions {
+            conditions: vec![Condition::parse(condition).unwrap()],
+            ..InputOptions::default()
+        };
+        let text = b"payer,payee,source\nann,bob,x\nbob,cy,y\nann,cy,x\n";
+        let ann_to = |ids: &[&str]| ids.iter().map(|id| ("ann".to_owned(), (*id).to_owned())).collect::<Vec<_>>();
+        for (condition, ids) in [
+            ("payer = ann", &["bob", "cy"][..]),
+            ("payer = \"ann\"", &["bob", "cy"]),
+            ("payee in bob, dan", &["bob"]),
+            ("target < bz", &["bob"]),
+            // A column of that name is meant before an end.
+            ("source = x", &["bob", "cy"]),
+            ("payer != bob", &["bob", "cy"]),
+            ("payer = null", &[]),
+        ] {
+            let read = edges_with("edge-list", text, &with(condition));
+            assert_eq!(read.names, ann_to(ids), "{condition}");
+            assert!(read.facts.attributes.is_empty());
+        }
+        let rows = b"{\"source\":-7,\"target\":2}\n{\"source\":12,\"target\":-9}\n";
+        assert_eq!(edges_with("jsonl", rows, &with("source < 0")).pairs.len(), 1);
+        let text = b"1 18446744073709551615\n2 9223372036854775808\n3 4\n";
+        for (condition, sources) in [
+            ("target = 18446744073709551615", vec![1]),
+            ("target > 9223372036854775807", vec![1, 2]),
+            ("source in 1,3", vec![1, 3]),
+            ("1 >= 2", vec![2, 3]),
+            ("2 = 4", vec![3]),
+        ] {
+            let read = edges_with("edge-list", text, &with(condition));
+            assert_eq!(read.pairs.iter().map(|pair| pair.0).collect::<Vec<_>>(), sources, "{condition}");
+        }
+        let sides = InputOptions { bipartite: Some(crate::SIDES.map(str::to_owned)), ..with("source = 3") };
+        let read = edges_with("edge-list", text, &sides);
+        assert_eq!(read.names, [("left:3".to_owned(), "right:4".to_owned())]);
+        for (format, text, condition, said) in [
+            ("edge-list", &text[..], "source > 1.5", "a value that `source` can have (integer)"),
+            ("edge-list", text, "source = ann", "a value that `source` can have (integer)"),
+            ("edge-list", b"a,b,n\na,b,1\n", "a > 5", "put it in quotes"),
+            ("edge-list", b"a,b,n\na,b,1\n", "vertex.state = x", "conditions on vertices are for images"),
+            ("el", b"1 2\n", "payer = 1", "there are source, target"),
+        ] {
+            let error = failure_with(format, text, &with(condition));
+            assert!(error.contains(said), "{condition}: {error}");
+        }
+    }
+
+    #[test]
     fn edges_that_do_not_meet_all_conditions_are_left_out() {
         let text = b"source,target,weight,kind,n\na,bb,5,x,1\nccc,d,7,y,\na,d,9,x,3\n";
         let with = |conditions: &[&str], attributes| InputOptions {
@@ -205,6 +309,6 @@ mod tests {
         let pairs = edges_with("wel", b"1 2 5\n2 3 6.5\n", &with(&["weight >= 6"], Attributes::None));
         assert_eq!((pairs.pairs, pairs.weights), (vec![(2, 3)], vec![6.5]));
         let none = failure_with("el", b"1 2\n", &with(&["weight >= 6"], Attributes::None));
-        assert!(none.contains("no weights and no attributes") || none.contains("no such column"), "{none}");
+        assert!(none.contains("there are source, target") || none.contains("no such column"), "{none}");
     }
 }

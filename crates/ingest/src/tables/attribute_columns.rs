@@ -2,6 +2,8 @@
 
 use crate::batch::InputOptions;
 use crate::column_names::column_asked;
+use crate::condition::refused;
+use crate::conditions::END_NAMES;
 use crate::tables::attributes::{AttributeColumn, AttributeField, AttributeValues, Attributes};
 use crate::tables::values::{column_names, each_integer, each_real, is_integer, is_real, kind_name, texts_of};
 use arrow_array::cast::AsArray;
@@ -75,6 +77,12 @@ pub(crate) fn asked_columns(
         let column = match column_asked("where", &condition.column, names) {
             // Formats without names of columns call them so.
             Err(_) if condition.column == "weight" && used.get(2).is_some_and(Option::is_some) => continue,
+            Err(_) if END_NAMES.contains(&condition.column.as_str()) => continue,
+            Err(_) if condition.of_vertices().is_some() => {
+                let expected = "a column of the edges, since conditions on vertices are for images: import without it \
+                                first, and then the image with it";
+                return Err(refused(&condition.column, expected));
+            }
             column => column?,
         };
         if is_free(&column) && !columns.contains(&column) {
