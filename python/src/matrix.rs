@@ -72,6 +72,11 @@ impl PyMatrix {
     }
 
     #[getter]
+    fn is_rectangular(&self) -> bool {
+        !self.matrix.is_square()
+    }
+
+    #[getter]
     fn is_complex(&self) -> bool {
         self.matrix.is_complex()
     }

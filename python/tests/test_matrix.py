@@ -4,6 +4,8 @@ import gc
 import io
 import os
 import pathlib
+import re
+import shutil
 import subprocess
 import sys
 
@@ -438,3 +440,59 @@ def test_entries_of_text_are_chosen_as_edges_are(tmp_path):
         with pytest.warns(UserWarning):
             A = oc.import_matrix(tmp_path / "m.csv", tmp_path / "m.oc", **(options | more))
         assert A.toarray().tolist() == expected
+
+
+def test_users_and_items_have_rows_and_columns_of_their_own(tmp_path):
+    """Ids with gaps, or strings, are rows and columns without more of them than there are ids."""
+    frame = pandas.DataFrame({"user": ["bo", "ann", "bo", "bo"], "item": [193609, 7, 7, 193609], "stars": [5.0, 2.0, 1.0, 0.5]})
+    options = {"bipartite": True, "weight": "stars", "replace": True}
+    dense = [[0, 2.0], [5.5, 1.0]]
+    frame.to_csv(tmp_path / "m.csv", index=False)
+    for given in (frame.astype({"item": str}), tmp_path / "m.csv"):
+        with oc.import_matrix(given, tmp_path / "m.oc", **options) as R:
+            assert R.shape == (2, 2) and R.nnz == 3
+            assert (R.row_ids, R.column_ids) == (["ann", "bo"], ["193609", "7"])
+            np.testing.assert_array_equal(R.toarray(), dense)
+            np.testing.assert_array_equal(R[R.row_ids.index("bo")], dense[1])
+            np.testing.assert_array_equal(R[:, [R.column_ids.index("7")]], [[2.0], [1.0]])
+            np.testing.assert_array_equal(R.T @ [1.0, 10.0], [55.0, 12.0])
+    with oc.SparseMatrix(tmp_path / "m.oc") as R:
+        assert R.row_ids == ["ann", "bo"]
+    numbers = [(40, 7, 1.0), (3, 5, 2.0), (40, 5, 3.0)]
+    with oc.import_matrix(numbers, tmp_path / "n.oc", bipartite=True) as R:
+        assert (R.row_ids, R.column_ids) == (["3", "40"], ["5", "7"])
+        np.testing.assert_array_equal(R.toarray(), [[2.0, 0], [3.0, 1.0]])
+    chosen = {"where": "stars >= 1", "duplicates": "last"}
+    with oc.import_matrix(tmp_path / "m.csv", tmp_path / "m.oc", **options, **chosen) as R:
+        np.testing.assert_array_equal(R.toarray(), [[0, 2.0], [5.0, 1.0]])
+    with pytest.raises(TypeError, match="found both"):
+        oc.import_matrix(frame, tmp_path / "m.oc", shape=(2, 2), **options)
+    with pytest.raises(TypeError, match="apart already"):
+        oc.import_matrix(scipy.sparse.eye_array(2), tmp_path / "m.oc", bipartite=True, replace=True)
+
+
+def test_ids_of_matrices_without_two_sides(tmp_path):
+    edges = [("b", "a", 1.0), ("c", "b", 2.0)]
+    oc.import_graph(edges, tmp_path / "g.oc", order="degree")
+    with oc.SparseMatrix(tmp_path / "g.oc") as A:
+        assert A.row_ids == A.column_ids == ["a", "b", "c"]
+    with oc.import_matrix(scipy.sparse.csr_array([[1.0, 0, 2.0]]), tmp_path / "w.oc") as W:
+        assert (W.row_ids, W.column_ids) == ([0], [0, 1, 2])
+
+
+def test_the_shell_makes_matrices_under_ids(tmp_path):
+    (tmp_path / "m.csv").write_text("user,item,stars\nbo,Heat,5\nann,Dune,2\nbo,Dune,1\n")
+    command = [os.environ.get("OUTCORE") or shutil.which("outcore")]
+    image = tmp_path / "m.oc"
+    options = ["--as", "matrix", "--bipartite", "--weight", "stars"]
+    subprocess.run([*command, "import", tmp_path / "m.csv", image, *options], check=True, capture_output=True)
+    shown = subprocess.run([*command, "info", image], check=True, capture_output=True, text=True).stdout
+    assert re.search(r"^rows +2$", shown, re.M) and re.search(r"^columns +2$", shown, re.M)
+    subprocess.run([*command, "check", image], check=True, capture_output=True)
+    with oc.SparseMatrix(image) as R:
+        assert (R.row_ids, R.column_ids, R.toarray().tolist()) == (["ann", "bo"], ["Dune", "Heat"], [[2, 0], [1, 5]])
+    named = subprocess.run(
+        [*command, "import", tmp_path / "m.csv", image, "--as", "matrix", "--bipartite=u:,i:", "--replace"],
+        capture_output=True, text=True,
+    )  # fmt: skip
+    assert named.returncode == 1 and "expected no prefixes for a matrix" in named.stderr

@@ -229,15 +229,17 @@ def test_a_table_of_users_and_items_as_a_matrix(tmp_path):
     """The advice is one that matrices take, and the first entries are counted as the matrix is."""
     table = tmp_path / "ratings.csv"
     table.write_text("userId,movieId,rating\n1,2,3.5\n0,4,5.0\n")
-    with pytest.warns(UserWarning, match=r"are one row and column: if they count apart, say shape=\.") as warned:
+    with pytest.warns(UserWarning, match=r"are one row and column: if they count apart, say bipartite=\."):
         assert oc.import_matrix(table, tmp_path / "square.oc", weight="rating").shape == (4, 4)
-    assert not any("bipartite" in str(one.message) for one in warned)
+    assert oc.import_matrix(table, tmp_path / "apart.oc", weight="rating", bipartite=True).shape == (2, 2)
     assert oc.import_matrix(table, tmp_path / "m.oc", weight="rating", shape=(2, 5)).shape == (2, 5)
     command = [os.environ.get("OUTCORE") or shutil.which("outcore"), "import", table, tmp_path / "n.oc", "--as", "matrix"]
     done = subprocess.run([*command, "--weight", "rating", "--shape", "2x5"], capture_output=True, text=True, check=True)
     shown = done.stdout + done.stderr
     assert "entries      1, 2, weight 3.5" in shown and " 0, 4, weight 5" in shown and "bipartite" not in shown
     done = subprocess.run([*command, "--weight", "rating", "--replace"], capture_output=True, text=True, check=True)
-    assert "say --shape." in done.stderr + done.stdout
+    assert "say --bipartite." in done.stderr + done.stdout
+    done = subprocess.run([*command, "--weight", "rating", "--replace", "--bipartite"], capture_output=True, text=True)
+    assert done.returncode == 0 and "one row and column" not in done.stderr + done.stdout
     with pytest.warns(UserWarning, match="say bipartite="):
         oc.load_graph(table, weight="rating")

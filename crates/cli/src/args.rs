@@ -120,7 +120,8 @@ pub struct ImportArgs {
     #[arg(long, value_parser = choice::<Nulls>(), default_value = "error")]
     pub nulls: Nulls,
     /// Sources are one side of the graph and targets the other, such as users and items, and 1 of one side is not 1 of
-    /// the other: the ids become strings with these prefixes, and the side an attribute `bipartite` of the vertices
+    /// the other: the ids become strings with these prefixes, and the side an attribute `bipartite` of the vertices; of
+    /// a matrix sources are its rows and targets its columns
     #[arg(
         long,
         value_name = "LEFT,RIGHT",

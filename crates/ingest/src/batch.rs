@@ -332,6 +332,8 @@ pub struct Facts {
     pub rows: Option<u64>,
     /// Prefixes of the ids of sources and of targets, in a graph with two sides.
     pub sides: Option<[String; 2]>,
+    /// The sides are the rows and the columns of a matrix.
+    pub sides_are_matrix: bool,
     /// The size of the input in bytes as it lies on disk, where it is known.
     pub input_bytes: Option<u64>,
     /// The input is a pipe, a device or the standard input: it may end early because what writes it failed.

@@ -11,23 +11,24 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Default prefixes of the ids of sources and of targets.
+/// Default prefixes of the ids of sources and of targets. Those of sources sort first, as rows of a matrix do.
 pub const SIDES: [&str; 2] = ["left:", "right:"];
 
 /// Largest length of a prefix: the bytes that prefixes add to a batch of ids are planned for.
 const MOST_PREFIX_BYTES: usize = 32;
 
 /// Puts a prefix before the ids of sources, and another before those of targets, if the user or the input says that
-/// they are two sides.
+/// they are two sides. Those of a matrix are its rows and its columns.
 ///
 /// # Errors
-/// Prefixes of which one begins with the other; a matrix.
+/// Prefixes of which one begins with the other; other prefixes than [`SIDES`] for a matrix.
 pub(crate) fn with_sides(mut source: Source, options: &InputOptions) -> Result<Source> {
     let is_told = options.bipartite.is_none();
     let Some(prefixes) = options.bipartite.clone().or(source.facts.sides.clone()) else { return Ok(source) };
     if options.is_matrix {
-        let text = "--bipartite: expected a graph, found a matrix, whose rows and columns are apart already";
-        return Err(Error::Usage(text.to_owned()));
+        check_matrix(&prefixes, options)?;
+        (source.facts.directed, source.facts.directed_by) = (Some(true), Some("the two sides".to_owned()));
+        source.facts.sides_are_matrix = true;
     }
     let [left, right] = &prefixes;
     if left.starts_with(right.as_str()) || right.starts_with(left.as_str()) {
@@ -48,13 +49,24 @@ pub(crate) fn with_sides(mut source: Source, options: &InputOptions) -> Result<S
         (facts.directed, facts.directed_by) = (Some(false), Some("the two sides".to_owned()));
     }
     // Equal ids of both sides are two vertices here.
-    let as_ids = facts.ends.as_ref().and_then(|[source, target]| kinds_note(source, target, false, false));
+    let as_ids = facts.ends.as_ref().and_then(|[source, target]| kinds_note(source, target, false, options.is_matrix));
     facts.notes.retain(|note| Some(note) != as_ids.as_ref());
     if is_told {
         facts.notes.push(format!("Ids of sources begin with `{left}`, ids of targets with `{right}`."));
     }
     (source.parser, source.declares_late) = (Arc::new(SidesParser { inner, strings, prefixes }), false);
     Ok(source)
+}
+
+/// Refuses what a matrix has not whose rows are one side and whose columns are the other. Its image has no other
+/// prefixes, so that readers know the ids without them.
+fn check_matrix(prefixes: &[String; 2], options: &InputOptions) -> Result<()> {
+    let text = match options.directed {
+        Some(false) => "--bipartite: expected a matrix whose rows and columns are apart, found one that is symmetric",
+        _ if *prefixes != SIDES => "--bipartite: expected no prefixes for a matrix, whose ids come back without any",
+        _ => return Ok(()),
+    };
+    Err(Error::Usage(text.to_owned()))
 }
 
 struct SidesParser {
@@ -173,7 +185,9 @@ mod tests {
         }
         assert!(failure_with("edge-list", b"1 2\n", &options("u", &"i".repeat(33))).contains("at most 32 bytes"));
         let matrix = InputOptions { is_matrix: true, ..options("u", "i") };
-        assert!(failure_with("edge-list", b"1 2\n", &matrix).contains("apart already"));
+        assert!(failure_with("edge-list", b"1 2\n", &matrix).contains("expected no prefixes for a matrix"));
+        let symmetric = InputOptions { directed: Some(false), bipartite: Some(SIDES.map(str::to_owned)), ..matrix };
+        assert!(failure_with("edge-list", b"1 2\n", &symmetric).contains("found one that is symmetric"));
         for (format, text) in [("gml", "graph [ node [ id 1 ] ]"), ("metis", "1 0\n\n")] {
             let error = failure_with(format, text.as_bytes(), &options("u", "i"));
             assert!(error.contains("--bipartite: expected an input that it is for"), "{format}: {error}");

@@ -102,9 +102,9 @@ pub(crate) fn has_pair(names: &[&str]) -> bool {
 /// A note on columns whose ids are of two kinds: equal integers in both are one vertex, or one row and column of a
 /// matrix.
 pub(crate) fn kinds_note(source: &str, target: &str, strings: bool, is_matrix: bool) -> Option<String> {
-    let (one, option) = if is_matrix { ("row and column", "--shape") } else { ("vertex", "--bipartite") };
+    let one = if is_matrix { "row and column" } else { "vertex" };
     (!strings && KINDS.contains(&plain(source).as_str())).then(|| {
-        format!("Equal numbers in `{source}` and `{target}` are one {one}: if they count apart, say {option}.")
+        format!("Equal numbers in `{source}` and `{target}` are one {one}: if they count apart, say --bipartite.")
     })
 }
 
@@ -275,7 +275,7 @@ mod tests {
         }
         let note = |is_matrix| kinds_note("user_id", "item_id", false, is_matrix).unwrap();
         assert!(note(false).contains("`user_id` and `item_id`") && note(false).ends_with("say --bipartite."));
-        assert!(note(true).ends_with("are one row and column: if they count apart, say --shape."));
+        assert!(note(true).ends_with("are one row and column: if they count apart, say --bipartite."));
         assert_eq!((kinds_note("user", "item", true, false), kinds_note("payer", "payee", false, false)), (None, None));
         assert!(means_target("Target ID") && !means_target("source"));
     }

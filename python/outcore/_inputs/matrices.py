@@ -14,6 +14,11 @@ def of_scipy(matrix: Any, request: Request) -> Tables:
     weights, is_matrix, sides = request.weights, request.is_matrix, request.sides
     if matrix.ndim != 2:
         raise UsageError(f"expected a matrix of two dimensions, found {matrix.ndim}")
+    if is_matrix and sides is not None:
+        raise TypeError(
+            "expected bipartite= with a list or a table of entries, found a SciPy matrix, whose rows and columns are "
+            "apart already"
+        )
     if matrix.shape[0] != matrix.shape[1] and not is_matrix and sides is None:
         raise UsageError(
             f"expected a square matrix, vertices by vertices, found one of shape {matrix.shape}; if rows are one side "

@@ -1,5 +1,6 @@
 """Sparse matrices on disk, as SciPy's linear operators. Imports SciPy, so it is imported when it is asked for."""
 
+import functools
 import os
 import pathlib
 import shutil
@@ -174,6 +175,37 @@ class SparseMatrix(_Operator):
                 os.close(handle)
             os.rename(copy, target)
         return Graph(target)
+
+    @functools.cached_property
+    def row_ids(self) -> list[Any]:
+        """The id of every row: of matrices without ids, such as SciPy's, their numbers from 0. One pass over the ids,
+        which stay in memory with the matrix and do not count under the limit.
+
+        >>> ratings = [("ann", "Dune", 5.0), ("bob", "Heat", 3.0), ("bob", "Dune", 4.0)]
+        >>> R = oc.import_matrix(ratings, "rated.oc", bipartite=True, replace=True)
+        >>> R.row_ids, R.column_ids
+        (['ann', 'bob'], ['Dune', 'Heat'])
+        >>> R[R.row_ids.index("bob")]
+        array([4., 3.])
+        """
+        return self._ids(0)
+
+    @functools.cached_property
+    def column_ids(self) -> list[Any]:
+        """The id of every column; see `row_ids`."""
+        return self._ids(1)
+
+    def _ids(self, axis: int) -> list[Any]:
+        rows, columns = self.shape
+        is_square = not self._matrix.is_rectangular
+        if not is_square and self.graph.info()["ids"] != "string":
+            return list(range(self.shape[axis]))
+        # Rows are in the order of ids, whatever the order inside the image.
+        ids = sorted(self.graph)
+        if is_square:
+            return ids
+        prefix = len(_outcore.SIDES[axis])
+        return [text[prefix:] for text in (ids[:rows] if axis == 0 else ids[rows : rows + columns])]
 
     @property
     def nnz(self) -> int:
@@ -527,6 +559,7 @@ def import_matrix(
     image: str | os.PathLike[str],
     *,
     shape: tuple[int, int] | None = None,
+    bipartite: bool = False,
     values: bool | None = None,
     source: str | int | None = None,
     target: str | int | None = None,
@@ -559,6 +592,8 @@ def import_matrix(
         shape: The numbers of rows and columns, if the input is a list or a table of entries, such as a Parquet file, a
             data frame or a tuple of arrays `(row, column, value)`: sources are then row indices and targets column
             indices, from 0, as in SciPy's `coo_array`. Without it they are ids, and each id is a row and a column.
+        bipartite: Whether the ids of a list or a table are two kinds, such as users and items: each source is a row and
+            each target a column, in the order of the ids as text, and `row_ids` and `column_ids` tell them.
         values: Whether entries have values; without them every place that has an entry is 1, also if it has several or
             they are 0. By default they have values if the input has. SciPy matrices of bool have none;
             `False` is no entry.
@@ -582,6 +617,7 @@ def import_matrix(
         "source": source,
         "target": target,
         "weight": "none" if values is False else weight,
+        "bipartite": bipartite,
         "where": where,
         "delimiter": delimiter,
         "header": header,
@@ -595,7 +631,11 @@ def import_matrix(
         "temporary": temporary,
         "progress": progress,
     }
+    if not isinstance(bipartite, bool):
+        raise TypeError(f"expected bipartite= as True or False for a matrix, found {bipartite!r}")
     if shape is not None:
+        if bipartite:
+            raise TypeError("expected shape= for entries at numbers, or bipartite= for entries under ids, found both")
         is_pair = isinstance(shape, tuple) and len(shape) == 2 and all(isinstance(n, int | np.integer) for n in shape)
         if not is_pair or min(shape) < 0:
             raise TypeError(f"expected shape= as the numbers of rows and columns, found {shape!r}")

@@ -57,8 +57,8 @@ impl IdWriting<'_> {
         Ok(if signed { IdColumn::I64 { pages } } else { IdColumn::U64 { pages } })
     }
 
-    /// Writes strings and, in a graph with two sides, the side of every vertex.
-    pub(super) fn strings(&self) -> Result<(IdColumn, Option<StoredAttributes>)> {
+    /// Writes strings and, in a graph with two sides, the side of every vertex; counts those of the first.
+    pub(super) fn strings(&self) -> Result<(IdColumn, Option<(StoredAttributes, u64)>)> {
         let mut sides = self.job.facts.sides.as_ref().map(|sides| Sides::create(self.job, sides)).transpose()?;
         let mut ends = self.file(ImageFile::ID, |origin| ColumnWriter::new(origin, false))?;
         let mut texts = self.file(ImageFile::ID_TEXT, TextWriter::new)?;

@@ -91,6 +91,7 @@ impl<'a> Job<'a> {
         }
         let (rows, directed) = (options.rows.or(facts.rows), options.directed.or(facts.directed).unwrap_or(true));
         check_rectangular(rows, directed, options.order)?;
+        check_sides_of_matrix(&facts, options.order)?;
         check_complex(&facts, options.duplicates)?;
         sides::check(&facts)?;
         check_names(&facts)?;
@@ -169,8 +170,10 @@ impl<'a> Job<'a> {
         let (ids, sides) =
             if self.facts.string_ids { writing.strings()? } else { (writing.integers(merged.consecutive_from)?, None) };
         let mut manifest = self.manifest(&input, &merged, &written, ids, weights, numbered.order);
-        if let Some(StoredAttributes { values, attributes }) = sides {
+        if let Some((StoredAttributes { values, attributes }, sources)) = sides {
             (manifest.vertex_values, manifest.vertex_attributes) = (values, attributes);
+            // The ids of rows sort first, and so they are numbered.
+            manifest.rows = manifest.rows.or(self.facts.sides_are_matrix.then_some(sources));
         }
         let notes = self.notes(&mut input, &written[0].stats);
         let mut first_edges = input.first_edges.take().map_or(Vec::new(), |(_, edges)| edges);
@@ -347,6 +350,7 @@ impl<'a> Job<'a> {
             OrderChoice::Input => (Order::Input, None),
             OrderChoice::Degree => (Order::Degree, None),
             OrderChoice::Near => (Order::Near, Some(self.near_numbers(&input.chunks, &numbers, merged)?)),
+            OrderChoice::Auto if self.facts.sides_are_matrix => (Order::Input, None),
             OrderChoice::Auto => self.smallest_order(sample, &input.chunks, &numbers, merged)?,
         };
         let mut near_file = None;
@@ -479,7 +483,7 @@ impl<'a> Job<'a> {
             weights.map_or(0, |kind| 1 + kind as u64),
         ];
         let complex = self.facts.is_complex.then_some(u64::MAX);
-        let sides = self.facts.sides.is_some().then_some(u64::MAX - 1);
+        let sides = self.facts.sides.is_some().then_some(u64::MAX - 1 - u64::from(self.facts.sides_are_matrix));
         let attributes = self.attributes.iter().flatten().map(Attributes::fingerprint);
         facts
             .into_iter()
@@ -706,6 +710,17 @@ fn check_rectangular(rows: Option<u64>, directed: bool, order: OrderChoice) -> R
         _ => return Ok(()),
     };
     Err(Error::Usage(refused.to_owned()))
+}
+
+/// Refuses an order in which the rows of a matrix under ids do not come first.
+fn check_sides_of_matrix(facts: &Facts, order: OrderChoice) -> Result<()> {
+    match order {
+        OrderChoice::Degree | OrderChoice::Near if facts.sides_are_matrix => Err(Error::Usage(format!(
+            "expected --order input or auto for a matrix whose rows and columns have ids, found {}",
+            order.name()
+        ))),
+        _ => Ok(()),
+    }
 }
 
 /// Refuses what complex values have not.

@@ -19,6 +19,8 @@ pub(super) struct Sides<'a> {
     file: PageFile<'a, ValueWriter>,
     /// Prefixes of the ids of the two sides.
     prefixes: &'a [String; 2],
+    /// Number of vertices of the first side.
+    sources: u64,
 }
 
 impl<'a> Sides<'a> {
@@ -26,7 +28,7 @@ impl<'a> Sides<'a> {
         let file = ImageFile::vertex_values(0);
         create_folder(job, file)?;
         let writer = |origin| ValueWriter::new(origin, ValueType::U8, 0);
-        Ok(Sides { file: PageFile::create(job, file, WRITER_BYTES, writer)?, prefixes })
+        Ok(Sides { file: PageFile::create(job, file, WRITER_BYTES, writer)?, prefixes, sources: 0 })
     }
 
     pub fn push(&mut self, id: &[u8]) -> Result<()> {
@@ -39,17 +41,19 @@ impl<'a> Sides<'a> {
                 String::from_utf8_lossy(&id[..id.len().min(80)])
             )));
         };
+        self.sources += u64::from(side == 0);
         self.file.put_value(side as u64)
     }
 
-    /// Writes the last page; returns the manifest's entries for the attribute.
-    pub fn finish(self) -> Result<StoredAttributes> {
+    /// Writes the last page; returns the manifest's entries for the attribute, and the number of vertices of the first
+    /// side.
+    pub fn finish(self) -> Result<(StoredAttributes, u64)> {
         let name = || NAME.to_owned();
         let (kind, out_pages) = (ValueType::U8, self.file.finish(|writer, emit| writer.finish(emit))?);
         let values = vec![ValueColumn { name: name(), kind, out_pages, in_pages: 0 }];
         let (kind, column) = (AttributeKind::Integer, 0);
         let attribute = Attribute { name: name(), kind, column, counts: false, missing: None, strings: None };
-        Ok(StoredAttributes { values, attributes: vec![attribute] })
+        Ok((StoredAttributes { values, attributes: vec![attribute] }, self.sources))
     }
 }
 

@@ -60,7 +60,7 @@ type Fixed = Option<FixedColumns>;
 pub(crate) fn detect(first: &Lines, path: &Path, options: &InputOptions, fixed: Fixed) -> Result<Detected> {
     let (separator, comments) = separator_and_comments(first, path, options)?;
     let may_be_konect = fixed.is_none() && comments == Comments::usual();
-    let konect = if may_be_konect { Konect::of(first, path, options.is_matrix)? } else { None };
+    let konect = if may_be_konect { Konect::of(first) } else { None };
     let separator = if konect.is_some() { konect::separator(separator, options) } else { separator };
     let all = records(&first.bytes, 0, comments.quoting(Some(separator)));
     let sample = Sample::cut((path, first.first_line), all, (separator, comments), (2, MOST_COLUMNS))?;

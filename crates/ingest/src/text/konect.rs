@@ -4,12 +4,10 @@
 //! vertices: `bipartite.rs` keeps them apart. The columns are source, target, and then, where there are weights or
 //! times, a weight and a time. Format: Kunegis, "KONECT: the Koblenz network collection", WWW 2013 Companion.
 
-use crate::batch::{InputOptions, bad_record};
+use crate::batch::InputOptions;
 use crate::text::blocks::Lines;
 use crate::text::columns::{FixedColumns, Separator};
 use crate::text::number::{Fields, lines};
-use outcore_image::Result;
-use std::path::Path;
 
 /// The separator of columns: blanks and tabs, even in one file.
 pub(crate) fn separator(found: Separator, options: &InputOptions) -> Separator {
@@ -28,22 +26,15 @@ pub(crate) struct Konect {
 
 impl Konect {
     /// The first line of the file, if it is one of KONECT's.
-    ///
-    /// # Errors
-    /// A bipartite graph where a matrix is wanted.
-    pub(crate) fn of(first: &Lines, path: &Path, is_matrix: bool) -> Result<Option<Self>> {
+    pub(crate) fn of(first: &Lines) -> Option<Self> {
         let line = lines(&first.bytes).next().filter(|_| first.first_line == 1).unwrap_or_default();
         let mut fields = Fields::new(line.strip_prefix(b"%").unwrap_or_default());
         let kind = fields.token();
         let directed = match kind {
             Some(b"sym") => false,
             Some(b"asym") => true,
-            Some(b"bip") if is_matrix => {
-                let advice = "its two sides count from 1 both: import it as a graph, or convert it to Matrix Market";
-                return Err(bad_record(path, 1, "a graph with one kind of vertices", line).advise(advice));
-            }
             Some(b"bip") => false,
-            _ => return Ok(None),
+            _ => return None,
         };
         let has_sides = kind == Some(b"bip");
         let weighted = match fields.token() {
@@ -56,7 +47,7 @@ impl Konect {
             }
         };
         let line = String::from_utf8_lossy(line).trim().chars().take(80).collect();
-        Ok(Some(Konect { line, directed, has_sides, weighted }))
+        Some(Konect { line, directed, has_sides, weighted })
     }
 
     /// The columns of a file with `count` of them, unless the user names the weights.

@@ -533,3 +533,40 @@ fn a_part_of_the_image_stays_in_the_cache_and_later_products_read_the_rest() {
         }
     }
 }
+
+#[test]
+fn rows_and_columns_have_ids_of_their_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, image) = (folder.path().join("r.csv"), folder.path().join("r.oc"));
+    std::fs::write(&file, "user,item,weight\nbo,1,5\nann,7,2\nbo,7,1\nbo,1,0.5\n").unwrap();
+    let sides = Some(outcore_graph::import::SIDES.map(str::to_owned));
+    let options = InputOptions { is_matrix: true, bipartite: sides, ..InputOptions::default() };
+    let konect = folder.path().join("out.ratings");
+    let import_as = |options: &InputOptions, order| {
+        let path = if options.bipartite.is_some() { &file } else { &konect };
+        let source = open(&self::runtime(2, None), std::slice::from_ref(path), options)?;
+        let how = ImportOptions { duplicates: Duplicates::Sum, order, replace: true, ..ImportOptions::default() };
+        import(&self::runtime(2, None), source, &image, &how)
+    };
+    let manifest = import_as(&options, OrderChoice::Auto).unwrap().manifest;
+    assert_eq!((manifest.rows, manifest.vertices, manifest.directed), (Some(2), 4, true));
+    let own = matrix(&self::runtime(2, None), &image, true);
+    check(own.graph()).unwrap();
+    assert_eq!(own.shape(), (2, 2));
+    // Rows are ann and bo, columns 1 and 7.
+    assert_eq!(product(&own, Semiring::PlusTimes, Operand::Matrix, &[1.0, 10.0], 1), [20.0, 15.5]);
+    assert_eq!(product(&own, Semiring::PlusTimes, Operand::Transpose, &[1.0, 10.0], 1), [55.0, 12.0]);
+    for (directed, prefixes, order, said) in [
+        (None, ["u:", "i:"], OrderChoice::Auto, "expected no prefixes for a matrix"),
+        (Some(false), ["left:", "right:"], OrderChoice::Auto, "found one that is symmetric"),
+        (None, ["left:", "right:"], OrderChoice::Degree, "expected --order input or auto for a matrix"),
+    ] {
+        let bipartite = Some(prefixes.map(str::to_owned));
+        let error = import_as(&InputOptions { directed, bipartite, ..options.clone() }, order).unwrap_err().to_string();
+        assert!(error.contains(said), "{error}");
+    }
+    // KONECT's first line says it.
+    std::fs::write(&konect, "% bip weighted\n1 1 5\n1 2 3\n2 1 4\n3 1 1\n").unwrap();
+    let manifest = import_as(&InputOptions { is_matrix: true, ..InputOptions::default() }, OrderChoice::Auto).unwrap();
+    assert_eq!((manifest.manifest.rows, manifest.manifest.vertices), (Some(3), 5));
+}
