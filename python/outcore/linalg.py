@@ -13,6 +13,7 @@ import numpy as np
 from outcore import _outcore
 from outcore._errors import UsageError
 from outcore._graphs.report import Rows, rows_of
+from outcore._inputs.tables import unmasked
 from outcore._linalg.bellman_ford import bellman_ford
 from outcore._linalg.dense_operands import check_writable
 from outcore._linalg.expm_multiply import expm_multiply
@@ -576,7 +577,7 @@ def bicgstab(
 
 def _solved(method: str, A: Any, b: Any, x0: Any, *, M: Any, restart: int = 20, **options: Any) -> Solution:
     def vector(name: str, given: Any) -> np.ndarray:
-        column = np.asarray(given)
+        column = unmasked(given)
         # SciPy takes a matrix of one column, too.
         if column.dtype.kind not in "biuf" or column.ndim not in (1, 2) or column.shape[1:] not in ((), (1,)):
             found = f"{column.dtype} of shape {column.shape}"

@@ -117,3 +117,39 @@ def test_members_of_an_archive_beyond_the_file_are_refused(tmp_path, offset):
     path.write_bytes(content[:entry] + bytes(directory) + extra + bytes(tail))
     with pytest.raises(oc.InputError, match=r"within the file, found x\.npy at byte|expected a \.npz file"):
         oc.array.load_npz(path)
+
+
+def test_masked_values_are_refused_wherever_arrays_enter(scratch):
+    oc.import_graph([(0, 1), (2, 3)], "g.oc")
+    levels = oc.bfs(oc.Graph("g.oc"), 0)["level"]
+    assert np.ma.is_masked(levels), "vertices that are not reached have no level"
+    masked = np.ma.masked_equal([1.0, -99.0, 3.0, 4.0], -99.0)
+    places, matrix, x = np.ma.masked_equal([0, 1, 2, 9], 9), oc.SparseMatrix("g.oc"), xp.arange(4)
+    models = pytest.importorskip("outcore.ml")
+    column, y = masked[:, None], np.arange(4.0)
+    model = models.LinearRegression().fit(y[:, None], y)
+    calls = [
+        lambda: xp.asarray(levels), lambda: xp.asarray([levels, levels]), lambda: xp.asarray(masked, dtype="float32"),
+        lambda: x + masked, lambda: xp.mean(masked), lambda: np.add(x, masked), lambda: xp.describe(masked),
+        lambda: x[places], lambda: xp.take(x, places, axis=0), lambda: xp.repeat(x, places), lambda: xp.isin(x, masked),
+        lambda: xp.histogram(x, masked), lambda: xp.quantile(x, masked), lambda: xp.groupby_sum(x, places, 9),
+        lambda: matrix @ masked, lambda: masked @ matrix, lambda: matrix @ column, lambda: matrix[places],
+        lambda: oc.linalg.cg(matrix, masked), lambda: oc.linalg.minres(matrix, y, x0=masked),
+        lambda: oc.linalg.gmres(matrix, y, M=lambda vector: masked), lambda: oc.linalg.expm_multiply(matrix, masked),
+        lambda: oc.linalg.pagerank(matrix, personalization=masked),
+        lambda: oc.linalg.bellman_ford(matrix, indices=places),
+        lambda: models.KMeans(2).fit(column), lambda: models.KMeans(2, init=column[:2]).fit(y[:, None]),
+        lambda: models.LinearRegression().fit(column, y), lambda: models.LinearRegression().fit(y[:, None], masked),
+        lambda: models.LinearRegression().fit(y[:, None], y, sample_weight=masked),
+        lambda: models.Ridge().fit(xp.asarray(y[:, None]), masked), lambda: models.StandardScaler().fit(column),
+        lambda: model.predict(column), lambda: model.score(y[:, None], masked),
+        lambda: model.score(y[:, None], y, sample_weight=masked),
+        lambda: models.GaussianNB().fit(y[:, None], places), lambda: models.PCA(1).fit(column),
+    ]  # fmt: skip
+    for number, call in enumerate(calls):
+        with pytest.raises(ValueError, match="without missing values, found a masked one; fill it first"):
+            call()
+            pytest.fail(f"call {number} takes masked values")
+    whole = np.ma.array(y)
+    assert xp.asarray(whole).sum() == 6 and np.array_equal(matrix @ whole, matrix @ y), "nothing is masked"
+    assert xp.asarray(levels.filled(-1)).min() == -1

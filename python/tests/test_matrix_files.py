@@ -130,7 +130,7 @@ def test_what_cannot_be_multiplied_is_refused(pair, tmp_path):
         (good, tmp_path, oc.UsageError, "expected the name of a file"),
         (good, path, oc.UsageError, "apart from the factor"),
         (path, path, oc.UsageError, "apart from the factor"),
-        (np.ma.masked_equal(np.eye(700, 4), 1), out, ValueError, "some are masked"),
+        (np.ma.masked_equal(np.eye(700, 4), 1), out, ValueError, "without missing values"),
         (good, np.load(other, mmap_mode="c"), oc.UsageError, 'of mode "c"'),
         (good, np.memmap(pages, float, "r+", 128, (900, 4)), oc.UsageError, "within one"),
         (good, tmp_path / "m.oc" / "y.npy", oc.UsageError, "within an image"),

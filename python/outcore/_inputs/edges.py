@@ -31,7 +31,8 @@ def of_columns(columns: tuple[Any, ...], request: Request) -> Tables:
             "expected a tuple (source, target[, weight]) of NumPy arrays, found one of tuples; "
             "give edges as a list: [(source, target), ...]"
         )
-    arrays = list(zip(("source", "target", "weight"), map(unmasked, columns)))
+    advice = "take the masked edges out"
+    arrays = list(zip(("source", "target", "weight"), (unmasked(column, advice) for column in columns)))
     return Tables(pieces_of_arrays(arrays, request.is_matrix), "the NumPy arrays", request.weights)
 
 

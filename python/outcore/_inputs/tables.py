@@ -73,11 +73,24 @@ class Request(NamedTuple):
         return bool(self.attributes) or self.has_conditions
 
 
-def unmasked(column: Any) -> np.ndarray:
-    """A column as an array, in which no value may be masked."""
-    if np.ma.is_masked(column):
-        raise UsageError("expected an array without missing values, found a masked one; take the masked edges out")
-    return np.asarray(column)
+def unmasked(given: Any, advice: str = "fill it first: array.filled(0)") -> np.ndarray:
+    """What NumPy makes an array of, in which no value may be masked: arrays of the engine have no masks.
+
+    Raises:
+        UsageError: A masked value.
+    """
+    refuse_masked(given, advice=advice)
+    return np.asarray(given)
+
+
+def refuse_masked(*arrays: Any, advice: str = "fill it first: array.filled(0)") -> None:
+    """An error if a value of these arrays is masked.
+
+    Raises:
+        UsageError: A masked value.
+    """
+    if any(isinstance(given, np.ndarray) and np.ma.is_masked(given) for given in arrays):
+        raise UsageError(f"expected an array without missing values, found a masked one; {advice}")
 
 
 def pieces_of_arrays(columns: list[tuple[str, np.ndarray]], is_matrix: bool = False) -> Chunks:

@@ -35,6 +35,6 @@ def vertex_ids(given: Any) -> Vertices:
     is_series = hasattr(given, "to_numpy") and not hasattr(given, "columns")
     if hasattr(given, "__arrow_c_stream__") and not is_series:
         return without_null_columns(given), None
-    ids = given.to_numpy() if is_series else unmasked(given)
+    ids = given.to_numpy() if is_series else unmasked(given, "take the masked vertices out")
     # An empty list says nothing of the kind of ids.
     return (None, None) if ids.size == 0 else (pieces_of_arrays([("vertex", ids)]), None)

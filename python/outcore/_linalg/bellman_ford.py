@@ -7,6 +7,7 @@ import numpy as np
 
 from outcore import _outcore
 from outcore._errors import UsageError
+from outcore._inputs.tables import unmasked
 from outcore._linalg.results import opened
 from outcore._options import checked
 
@@ -53,7 +54,7 @@ def bellman_ford(
     """
     matrix = opened(csgraph)
     rows = matrix.shape[0]
-    given = np.arange(rows) if indices is None else np.asarray(indices)
+    given = np.arange(rows) if indices is None else unmasked(indices)
     if isinstance(indices, Iterable) and given.size == 0:
         given = given.astype(np.int64)
     if given.dtype.kind not in "iu" or given.ndim > 1:

@@ -9,6 +9,7 @@ import numpy as np
 
 from outcore import _outcore
 from outcore._errors import UsageError
+from outcore._inputs.tables import unmasked
 
 # The types that the engine reads from files.
 _IN_FILES = {"b1", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8", "c8", "c16"}
@@ -32,9 +33,7 @@ class Factor:
             rows, columns, is_vector, is_complex = _outcore.dense_shape(matrix, self.path)
             self.shape = (rows,) if is_vector else (rows, columns)
         else:
-            if np.ma.is_masked(factor):
-                raise UsageError("expected numbers, found an array of which some are masked; fill them in first")
-            self.array = np.asarray(factor)
+            self.array = unmasked(factor)
             if self.array.dtype.kind not in "biufc":
                 raise TypeError(f"expected numbers, found {self.array.dtype}")
             if self.array.ndim not in (1, 2):

@@ -6,6 +6,7 @@ import numpy as np
 
 from outcore import _outcore
 from outcore._errors import UsageError
+from outcore._inputs.tables import unmasked
 from outcore._linalg.results import opened
 from outcore._options import checked
 
@@ -56,7 +57,7 @@ def expm_multiply(
            [0.5, 1. , 1. ],
            [2. , 2. , 1. ]])
     """
-    matrix, factor = opened(A), np.asarray(B)
+    matrix, factor = opened(A), unmasked(B)
     rows = matrix.shape[0]
     if factor.dtype.kind not in "biufc":
         raise TypeError(f"expected B of numbers, found {factor.dtype}")

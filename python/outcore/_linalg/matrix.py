@@ -15,6 +15,7 @@ from scipy.sparse.linalg import LinearOperator  # type: ignore[import-untyped]
 from outcore import _outcore
 from outcore._errors import UsageError
 from outcore._graphs.importing import Where, import_arguments, run_import
+from outcore._inputs.tables import refuse_masked, unmasked
 from outcore._linalg.dense_operands import Factor, product_for
 from outcore._options import Progress, checked
 from outcore._outcore import Graph, Runtime
@@ -48,6 +49,15 @@ class _Operator(LinearOperator):  # type: ignore[misc]
 
     def __rmatmul__(self, other: Any) -> Any:
         return self._rdot(other) if isinstance(other, Array) else super().__rmatmul__(other)
+
+    def dot(self, x: Any) -> Any:
+        # SciPy drops masks.
+        refuse_masked(x)
+        return super().dot(x)
+
+    def _rdot(self, x: Any) -> Any:
+        refuse_masked(x)
+        return super()._rdot(x)
 
 
 class SparseMatrix(_Operator):
@@ -515,7 +525,7 @@ def _places(key: Any, size: int) -> Any:
     """The indices that a key stands for: one, or an array."""
     if isinstance(key, slice):
         return np.arange(size)[key]
-    places = np.asarray(key)
+    places = unmasked(key)
     if places.shape == (0,):
         places = places.astype(int)
     if places.dtype.kind not in "iub" or places.ndim > 1:

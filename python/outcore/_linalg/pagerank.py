@@ -7,6 +7,7 @@ import numpy as np
 from outcore import _outcore
 from outcore._errors import ConvergenceError, UsageError
 from outcore._graphs.report import Rows, greatest_rows
+from outcore._inputs.tables import unmasked
 from outcore._linalg.results import Result, opened, reported
 from outcore._options import checked
 
@@ -107,7 +108,7 @@ def pagerank(
         column = out.reshape(rows, 1)
     jumps = None
     if personalization is not None:
-        given = np.asarray(personalization)
+        given = unmasked(personalization)
         if given.dtype.kind not in "biuf" or given.ndim != 1:
             shape = f"{given.dtype} of shape {given.shape}"
             raise TypeError(f"expected personalization as a vector of real numbers, found {shape}")

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.sparse.linalg import aslinearoperator  # type: ignore[import-untyped]
 
 from outcore._errors import UsageError
+from outcore._inputs.tables import unmasked
 
 _WORDS = "None, 'jacobi', a function of a vector, or what scipy.sparse.linalg.aslinearoperator takes"
 
@@ -32,7 +33,7 @@ def preconditioner(M: Any, rows: int) -> str | Callable[[np.ndarray], np.ndarray
 
 def _returns_numbers(function: Callable[[np.ndarray], Any], rows: int) -> Callable[[np.ndarray], np.ndarray]:
     def multiply(vector: np.ndarray) -> np.ndarray:
-        product = np.asarray(function(vector))
+        product = unmasked(function(vector))
         if product.dtype.kind not in "biuf" or product.shape not in ((rows,), (rows, 1)):
             found = f"{product.dtype} of shape {product.shape}"
             raise TypeError(f"expected the preconditioner M to return a vector of {rows} real numbers, found {found}")

@@ -12,6 +12,7 @@ import numpy as np
 # Methods call the functions of the package, which is complete by then: functions import the class, it imports none.
 from outcore import array as xp
 from outcore._errors import UsageError
+from outcore._inputs.tables import unmasked
 from outcore._outcore import Expression, Runtime
 
 if TYPE_CHECKING:
@@ -532,7 +533,7 @@ def made(expression: Expression, *operands: Any) -> Array:
 def of_numpy(given: Any) -> Array:
     """A lazy array that looks at one of NumPy's where it lies. What lies in a way that the engine does not read is
     copied."""
-    array = np.asarray(given)
+    array = unmasked(given)
     if array.dtype.name not in TYPES:
         advice = "; take its real and imaginary parts" if array.dtype.kind == "c" else ""
         advice = "; convert it to float32" if array.dtype == np.float16 else advice

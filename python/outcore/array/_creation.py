@@ -6,6 +6,7 @@ from typing import Any, SupportsIndex
 import numpy as np
 
 from outcore._errors import UsageError
+from outcore._inputs.tables import refuse_masked
 from outcore._linalg.dense_operands import part_of_file
 from outcore._options import limits
 from outcore._outcore import Expression
@@ -40,6 +41,7 @@ def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | 
     name = None if dtype is None else core.type_name(dtype)
     if isinstance(obj, Array):
         return obj if name is None else astype(obj, name)
+    refuse_masked(obj)
     if copy is not True and isinstance(obj, np.ndarray) and (mapped := _of_file(obj)) is not None:
         return mapped if name is None else astype(mapped, name)
     if isinstance(obj, (list, tuple)):
@@ -61,6 +63,7 @@ def _without_arrays(given: Any) -> Any:
     """Nested lists in which arrays of ours are computed."""
     if isinstance(given, (list, tuple)):
         return [_without_arrays(one) for one in given]
+    refuse_masked(given)
     return given.compute() if isinstance(given, Array) else given
 
 

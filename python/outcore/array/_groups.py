@@ -7,6 +7,7 @@ import numpy as np
 
 from outcore._errors import UsageError
 from outcore._graphs import previews
+from outcore._inputs.tables import unmasked
 from outcore._outcore import Expression
 from outcore.array import _array as core
 from outcore.array import _compute, _functions, _indexing, _manipulation
@@ -215,7 +216,7 @@ def histogram(X: Operand, bins: Any = 10, range: tuple[float, float] | None = No
             raise UsageError("expected range= with a number of bins; compute(X.min(), X.max()) finds one in a pass")
         edges = np.histogram_bin_edges(np.empty(0), core.whole_number("bins", bins), range)
     else:
-        edges = np.asarray(bins, np.float64)
+        edges = unmasked(bins).astype(np.float64)
     if edges.ndim != 1 or len(edges) < 2 or not (np.diff(edges) >= 0).all():
         raise UsageError(f"expected at least two edges of bins, rising, found {np.array2string(edges, threshold=10)}")
     if array.ndim not in (1, 2):
@@ -265,7 +266,7 @@ def quantile(
     if array.ndim not in (1, 2) or core.own_axis(axis, array.ndim) != 0:
         text = "expected a vector or a matrix, and axis=0: quantiles are of columns"
         raise UsageError(f"{text}, found shape {array.shape} and axis={axis}")
-    places = np.asarray(q, np.float64)
+    places = unmasked(q).astype(np.float64)
     if places.ndim > 1:
         raise UsageError(f"expected q as a probability or a list of them, found shape {places.shape}")
     found = core.made(array._expression.quantiles(places.reshape(-1).tolist(), float(error)), array)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from outcore._errors import UsageError
+from outcore._inputs.tables import unmasked
 from outcore.array import _array as core
 from outcore.array import _elementwise, _manipulation
 from outcore.array._array import Array, Index, Operand
@@ -121,7 +122,7 @@ def _is_list(one: Any) -> bool:
 
 
 def _indices(one: Any) -> Array | np.ndarray:
-    indices = one if isinstance(one, Array) else np.asarray(one)
+    indices = one if isinstance(one, Array) else unmasked(one)
     if indices.dtype.kind == "b":
         _is_list(indices)
     if indices.dtype.kind not in "iu":
@@ -170,7 +171,7 @@ def within(indices: Any, size: int, axis: int) -> Any:
     they are computed."""
     if isinstance(indices, Array):
         return core.made(indices._expression.indices(size, axis), indices)
-    indices = np.asarray(indices)
+    indices = unmasked(indices)
     if indices.size and not (-size <= int(indices.min()) and int(indices.max()) < size):
         wrong = int(indices.min()) if int(indices.max()) < size else int(indices.max())
         raise IndexError(f"expected an index below {size} of axis {axis}, found {wrong}")

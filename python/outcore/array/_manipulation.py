@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from outcore._errors import UsageError
+from outcore._inputs.tables import unmasked
 from outcore._outcore import Expression
 from outcore.array import _array as core
 from outcore.array._array import Array, Axis, Operand
@@ -230,7 +231,7 @@ def repeat(x: Operand, repeats: Any, /, *, axis: int | None = None) -> Array:
     if axis is None:
         array, axis = reshape(array, (array.size,)), 0
     place = core.own_axis(axis, array.ndim)
-    counts = np.asarray(repeats)
+    counts = unmasked(repeats)
     if counts.dtype.kind not in "iu":
         raise TypeError(f"expected whole numbers of times, found {counts.dtype}")
     if counts.size and counts.min() < 0:

@@ -5,6 +5,7 @@ from typing import Any, Literal
 import numpy as np
 
 from outcore._errors import UsageError
+from outcore._inputs.tables import unmasked
 from outcore.array import _array as core
 from outcore.array import _elementwise, _indexing, _manipulation
 from outcore.array._array import Array, Operand
@@ -89,7 +90,7 @@ def isin(x1: Operand, x2: Operand, /, *, assume_unique: bool = False, invert: bo
     array([False,  True, False,  True])
     """
     table: Any = x2.compute() if isinstance(x2, Array) else x2
-    table = np.unique(np.asarray(table))
+    table = np.unique(unmasked(table))
     array, known = core.together(x1, core.of_numpy(table[table == table]))
     if not known.size:
         return _elementwise.not_equal(array, array) & False | invert

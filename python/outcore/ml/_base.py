@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 from outcore import array as xp
 from outcore._errors import UsageError
 from outcore._graphs.report import Report, Rows, known, matrix_rows, options_of, page_of, rows_of
+from outcore._inputs.tables import refuse_masked, unmasked
 from outcore._options import checked_options
 from outcore._outcore import Run, Runtime
 from outcore.array import Array
@@ -47,7 +48,7 @@ def finite_rows(x: Array, allow_nan: bool) -> Array:
 
 def flat(given: Any) -> np.ndarray:
     """Numbers row by row, as the engine takes them."""
-    return np.ascontiguousarray(given, dtype=np.float64).reshape(-1)
+    return np.ascontiguousarray(unmasked(given), dtype=np.float64).reshape(-1)
 
 
 def counts(**options: Any) -> list[int]:
@@ -84,7 +85,7 @@ def weights_of(weights: Any, rows: int) -> Array | None:
     if is_lazy(weights):
         array = opened(weights)
     else:
-        given = np.asarray(weights, dtype=np.float64)
+        given = unmasked(weights).astype(np.float64)
         if given.size and not given.any():
             raise UsageError("expected weights of which one is greater than 0, found only zeros")
         array = xp.asarray(np.full(rows, given) if given.ndim == 0 else given)
@@ -197,6 +198,7 @@ class Model(BaseEstimator):  # type: ignore[misc]
         if is_lazy(X):
             x = self._own(X, reset, least_rows)
             return x if reset else finite_rows(x, allow_nan)
+        refuse_masked(X)
         finite = "allow-nan" if allow_nan else True
         given = validate_data(
             self, X, dtype=TYPES, reset=reset, ensure_min_samples=least_rows, ensure_all_finite=finite
@@ -208,7 +210,7 @@ class Model(BaseEstimator):  # type: ignore[misc]
         if is_lazy(Z):
             z = self._opened(Z)
         else:
-            z = xp.asarray(check_array(Z, dtype=TYPES, ensure_all_finite="allow-nan" if allow_nan else True))
+            z = xp.asarray(check_array(unmasked(Z), dtype=TYPES, ensure_all_finite="allow-nan" if allow_nan else True))
         if z.ndim != 2 or z.shape[1] != columns:
             raise UsageError(f"expected a matrix of {columns} columns, found shape {z.shape}")
         return (finite_rows(z, allow_nan) if is_lazy(Z) else z).astype("float64")
@@ -250,11 +252,12 @@ class Model(BaseEstimator):  # type: ignore[misc]
             x = self._own(X, True)
             if y is None:
                 raise UsageError(f"{type(self).__name__} requires y to be passed, but the target y is None")
-            y = opened(y, x._runtime) if is_lazy(y) else np.asarray(y)
+            y = opened(y, x._runtime) if is_lazy(y) else unmasked(y)
             if y.shape[:1] != x.shape[:1]:
                 raise UsageError(f"expected y of {x.shape[0]} rows, found shape {y.shape}")
             return x, y
         y = opened(y).compute() if is_lazy(y) else y
+        refuse_masked(X, y)
         given, y = validate_data(self, X, y, dtype=TYPES, **checks)
         return xp.asarray(given), y
 
@@ -308,8 +311,9 @@ class Classifier(ClassifierMixin, Model):  # type: ignore[misc]
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """The part of rows whose class is predicted, by their weights."""
         if not is_lazy(X):
+            refuse_masked(y, sample_weight)
             return super().score(X, y, sample_weight)
-        right = (self.predict(X) == (opened(y) if is_lazy(y) else np.asarray(y))).astype("float64")
+        right = (self.predict(X) == (opened(y) if is_lazy(y) else unmasked(y))).astype("float64")
         weights = weights_of(sample_weight, right.shape[0])
         return right.mean() if weights is None else (right * weights).sum() / weights.sum()
 
@@ -325,9 +329,10 @@ class Regressor(RegressorMixin, Model):  # type: ignore[misc]
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """The coefficient of determination; the mean of those of several targets."""
         if not is_lazy(X):
+            refuse_masked(y, sample_weight)
             return super().score(X, y, sample_weight)
         predicted = self.predict(X)
-        y = opened(y) if is_lazy(y) else xp.asarray(np.asarray(y, dtype=np.float64))
+        y = opened(y) if is_lazy(y) else xp.asarray(unmasked(y).astype(np.float64))
         weights = weights_of(sample_weight, predicted.shape[0])
         each: Any = 1.0
         if weights is None:

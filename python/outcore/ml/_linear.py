@@ -7,6 +7,7 @@ from sklearn.base import MultiOutputMixin  # type: ignore[import-untyped]
 
 from outcore import _outcore
 from outcore import array as xp
+from outcore._inputs.tables import unmasked
 from outcore.array import Array
 from outcore.ml._base import Regressor, weights_of
 
@@ -18,7 +19,7 @@ class _Linear(MultiOutputMixin, Regressor):  # type: ignore[misc]
 
     def _fitted(self, X: Any, y: Any, sample_weight: Any, **options: Any) -> dict[str, Any]:
         x, y = self._supervised(X, y, multi_output=True, y_numeric=True)
-        targets = y if isinstance(y, Array) else xp.asarray(np.asarray(y, dtype=np.float64))
+        targets = y if isinstance(y, Array) else xp.asarray(unmasked(y).astype(np.float64))
         weights = weights_of(sample_weight, x.shape[0])
         solve = _outcore.ridge if "alpha" in options else _outcore.linear_regression
         found = solve(
