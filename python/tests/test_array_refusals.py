@@ -153,3 +153,13 @@ def test_masked_values_are_refused_wherever_arrays_enter(scratch):
     whole = np.ma.array(y)
     assert xp.asarray(whole).sum() == 6 and np.array_equal(matrix @ whole, matrix @ y), "nothing is masked"
     assert xp.asarray(levels.filled(-1)).min() == -1
+
+
+def test_descriptions_of_no_rows_and_weights_of_other_rows_say_so():
+    for shape in [(0,), (0, 3)]:
+        with pytest.raises(oc.UsageError, match=r"expected rows to describe, found an array of shape \(0"):
+            xp.describe(np.zeros(shape))
+    models = pytest.importorskip("outcore.ml")
+    for weights, words in ((np.zeros(3), "vector of 4 numbers, found shape .3,"), (np.zeros(4), "only zeros"), (0, "only zeros")):
+        with pytest.raises(oc.UsageError, match=words):
+            models.LinearRegression().fit(np.eye(4), np.arange(4.0), sample_weight=weights)

@@ -342,5 +342,7 @@ def describe(X: Operand, **limits: Any) -> Description:
     array = core.as_array(X)
     if array.ndim not in (1, 2) or array.dtype.kind == "b":
         raise UsageError(f"expected a vector or a matrix of numbers, found shape {array.shape} of {array.dtype}")
+    if not array.shape[0]:
+        raise UsageError(f"expected rows to describe, found an array of shape {array.shape}")
     figures = [core.made(figure, array) for figure in array._expression.figures()]
     return Description(array.shape[0], *_compute.compute(*figures, **limits))._replace(names=array.names)

@@ -82,15 +82,17 @@ def weights_of(weights: Any, rows: int) -> Array | None:
     """
     if weights is None:
         return None
+    given = None
     if is_lazy(weights):
         array = opened(weights)
     else:
         given = unmasked(weights).astype(np.float64)
-        if given.size and not given.any():
-            raise UsageError("expected weights of which one is greater than 0, found only zeros")
-        array = xp.asarray(np.full(rows, given) if given.ndim == 0 else given)
+        given = np.full(rows, given) if given.ndim == 0 else given
+        array = xp.asarray(given)
     if array.shape != (rows,):
         raise UsageError(f"expected sample_weight as a vector of {rows} numbers, found shape {array.shape}")
+    if given is not None and given.size and not given.any():
+        raise UsageError("expected weights of which one is greater than 0, found only zeros")
     return array
 
 
