@@ -496,3 +496,13 @@ def test_the_shell_makes_matrices_under_ids(tmp_path):
         capture_output=True, text=True,
     )  # fmt: skip
     assert named.returncode == 1 and "expected no prefixes for a matrix" in named.stderr
+
+
+def test_an_array_that_may_be_a_matrix_or_its_entries_is_refused(tmp_path):
+    for array in (np.array([[4, 1, 0], [1, 3, 1], [0, 1, 2]]), np.eye(2, dtype=int), np.eye(3), np.eye(5)):
+        with pytest.raises(oc.UsageError, match=r"csr_array\(matrix\) .* or shape= beside rows"):
+            oc.import_matrix(array, tmp_path / "d.oc")
+        found = oc.import_matrix(scipy.sparse.csr_array(array), tmp_path / "d.oc", replace=True)
+        assert np.array_equal(found.toarray(), array)
+    found = oc.import_matrix(np.array([[0, 1, 4], [2, 0, 3]]), tmp_path / "e.oc", shape=(3, 2))
+    assert np.array_equal(found.toarray(), [[0, 4], [0, 0], [3, 0]])

@@ -602,6 +602,7 @@ def import_matrix(
         shape: The numbers of rows and columns, if the input is a list or a table of entries, such as a Parquet file, a
             data frame or a tuple of arrays `(row, column, value)`: sources are then row indices and targets column
             indices, from 0, as in SciPy's `coo_array`. Without it they are ids, and each id is a row and a column.
+            An array of two dimensions needs it, or `bipartite`, for it may be a dense matrix, too.
         bipartite: Whether the ids of a list or a table are two kinds, such as users and items: each source is a row and
             each target a column, in the order of the ids as text, and `row_ids` and `column_ids` tell them.
         values: Whether entries have values; without them every place that has an entry is 1, also if it has several or
@@ -649,6 +650,11 @@ def import_matrix(
         is_pair = isinstance(shape, tuple) and len(shape) == 2 and all(isinstance(n, int | np.integer) for n in shape)
         if not is_pair or min(shape) < 0:
             raise TypeError(f"expected shape= as the numbers of rows and columns, found {shape!r}")
+    elif isinstance(input, np.ndarray) and input.ndim == 2 and input.dtype.kind in "biufc":
+        raise UsageError(
+            f"expected scipy.sparse.csr_array(matrix) of a dense matrix, or shape= beside rows (row, column[, value]), "
+            f"found an array of shape {input.shape}, which may be either"
+        )
     report = run_import(
         import_arguments("import_matrix", input, image, options), explain=False, is_matrix=True, shape=shape
     )
