@@ -650,7 +650,7 @@ def import_matrix(
         is_pair = isinstance(shape, tuple) and len(shape) == 2 and all(isinstance(n, int | np.integer) for n in shape)
         if not is_pair or min(shape) < 0:
             raise TypeError(f"expected shape= as the numbers of rows and columns, found {shape!r}")
-    elif isinstance(input, np.ndarray) and input.ndim == 2 and input.dtype.kind in "biufc":
+    elif not bipartite and isinstance(input, np.ndarray) and input.ndim == 2 and input.dtype.kind in "biufc":
         raise UsageError(
             f"expected scipy.sparse.csr_array(matrix) of a dense matrix, or shape= beside rows (row, column[, value]), "
             f"found an array of shape {input.shape}, which may be either"
