@@ -19,6 +19,7 @@ from outcore._algorithms import *
 from outcore._errors import (
     ConvergenceError,
     CorruptImageError,
+    DiskSpaceError,
     ImageExistsError,
     InputError,
     MemoryLimitError,
@@ -47,6 +48,7 @@ __all__ = [
     "ConvergenceError",
     "CorruptImageError",
     "Degrees",
+    "DiskSpaceError",
     "Edges",
     "Estimate",
     "Graph",

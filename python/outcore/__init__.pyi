@@ -23,6 +23,7 @@ from outcore._outcore import Nodes as Nodes
 from outcore._outcore import __version__ as __version__
 from outcore._errors import ConvergenceError as ConvergenceError
 from outcore._errors import CorruptImageError as CorruptImageError
+from outcore._errors import DiskSpaceError as DiskSpaceError
 from outcore._errors import ImageExistsError as ImageExistsError
 from outcore._errors import InputError as InputError
 from outcore._errors import MemoryLimitError as MemoryLimitError
@@ -44,6 +45,7 @@ __all__ = [
     "ConvergenceError",
     "CorruptImageError",
     "Degrees",
+    "DiskSpaceError",
     "Edges",
     "Estimate",
     "Graph",

@@ -1,19 +1,24 @@
 """The exceptions: they mirror the errors of the engine.
 
 Failures of the operating system are `OSError` with number and file name; a request to stop is `KeyboardInterrupt`.
+Every class has the kind that the shell's exit code and `ErrorKind` in Rust have.
 """
 
 import re
-from typing import Any
+from typing import Any, ClassVar
 
 
 class OutcoreError(Exception):
     """The base of all exceptions that only Outcore raises."""
 
+    kind: ClassVar[str] = "other"
+    """The kind of the error, the same name as in Rust; each has an exit code of the command."""
+
 
 class InputError(OutcoreError, ValueError):
     """An input that does not hold what its format says."""
 
+    kind = "input"
     path: str
     """The file, or a name for what was handed over."""
     line: int | None
@@ -23,6 +28,7 @@ class InputError(OutcoreError, ValueError):
 class CorruptImageError(OutcoreError):
     """An image whose bytes are not what they should be."""
 
+    kind = "damaged"
     path: str
     """The file of the image."""
     offset_bytes: int
@@ -32,6 +38,7 @@ class CorruptImageError(OutcoreError):
 class MemoryLimitError(OutcoreError, MemoryError):
     """An operation needs more memory than the limit leaves. It is raised before anything is done."""
 
+    kind = "memory"
     needed_bytes: int
     """The bytes that the operation needs."""
     available_bytes: int
@@ -45,6 +52,8 @@ class MemoryLimitError(OutcoreError, MemoryError):
 class UsageError(OutcoreError, ValueError):
     """A question that the graph cannot answer, or an option that cannot be."""
 
+    kind = "usage"
+
 
 def without_numba(function: str) -> UsageError:
     """The error of a function for which Numba must be there."""
@@ -54,14 +63,29 @@ def without_numba(function: str) -> UsageError:
 class NoImageError(UsageError, FileNotFoundError):
     """A path where there is no image."""
 
+    kind = "missing"
+
 
 class ImageExistsError(UsageError, FileExistsError):
     """A path where an image is to be, and where something is that is not to be replaced."""
+
+    kind = "exists"
+
+
+class DiskSpaceError(UsageError, OSError):
+    """A disk has less free space than an operation needs. It is raised before anything is written."""
+
+    kind = "disk"
+    needed_bytes: int
+    """The bytes that the operation needs."""
+    free_bytes: int
+    """The bytes that are free."""
 
 
 class NoVertexError(UsageError, KeyError):
     """An id that no vertex has."""
 
+    kind = "no_vertex"
     # That of KeyError is for keys.
     __str__ = Exception.__str__
 
@@ -69,6 +93,7 @@ class NoVertexError(UsageError, KeyError):
 class VerificationError(OutcoreError):
     """A result that is not right, as its verification found. It is a defect of Outcore, or of the machine."""
 
+    kind = "verification"
     expected: str
     """The value of a right result."""
     found: str
@@ -78,6 +103,7 @@ class VerificationError(OutcoreError):
 class ConvergenceError(OutcoreError):
     """Ranks, eigenvalues and the like that did not converge within the iterations that were allowed."""
 
+    kind = "not_converged"
     result: Any = None
     """The result so far, such as a `PageRank`; `None` in another process, to which errors go without it."""
 

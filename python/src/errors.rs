@@ -45,6 +45,11 @@ pub fn raise(py: Python<'_>, error: impl Into<Error>) -> PyErr {
         Error::NoImage { .. } => exception(py, "NoImageError", &text),
         Error::Exists { .. } => exception(py, "ImageExistsError", &text),
         Error::NoId { .. } => exception(py, "NoVertexError", &text),
+        Error::DiskSpace { needed_bytes, free_bytes, .. } => exception(py, "DiskSpaceError", &text).and_then(|error| {
+            error.setattr("needed_bytes", needed_bytes)?;
+            error.setattr("free_bytes", free_bytes)?;
+            Ok(error)
+        }),
         // An exception of the user's function is raised unchanged.
         Error::Custom(custom) => match custom.downcast::<PyErr>() {
             Ok(raised) => return *raised,

@@ -9,11 +9,6 @@ use std::path::Path;
 use std::sync::Arc;
 
 pub const SUCCESS: u8 = 0;
-pub const FAILURE: u8 = 1;
-/// The exit code of a result that a verification finds wrong.
-pub const WRONG: u8 = 3;
-/// The exit code of a run whose ranks or values did not converge.
-pub const UNCONVERGED: u8 = 4;
 
 /// Says a line of an answer. Ids and names are part of some: their control characters are escaped.
 pub fn say(line: impl Display) -> Result<()> {

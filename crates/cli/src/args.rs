@@ -8,15 +8,24 @@ use clap::{Args, Parser, Subcommand};
 use outcore::array::ElementType;
 use outcore::generate::{GENERATE_ENDINGS, GeneratedWeights, Shape};
 use outcore::import::{self, Duplicates, IdKind, Nulls, OrderChoice, SIDES, SelfLoops};
-use outcore::{Choice, EXPORT_ENDINGS, VERTEX_ENDINGS};
+use outcore::{Choice, EXPORT_ENDINGS, ErrorKind, VERTEX_ENDINGS};
 use std::path::PathBuf;
+
+const FIRST_RUN: &str = "\
+A first run:
+  outcore generate kronecker --scale 20 k20.oc
+  outcore run pagerank k20.oc --memory 64MiB";
+
+/// The exit codes, as a table.
+fn exit_codes() -> String {
+    let codes = ErrorKind::ALL.map(|kind| format!("\n  {:>3}  {}", kind.exit_code(), kind.meaning()));
+    format!("Exit codes:\n    0  success{}", codes.concat())
+}
 
 /// Analyse graphs many times larger than memory.
 #[derive(Parser)]
 #[command(name = "outcore", version, arg_required_else_help = true)]
-#[command(
-    after_help = "A first run:\n  outcore generate kronecker --scale 20 k20.oc\n  outcore run pagerank k20.oc --memory 64MiB"
-)]
+#[command(after_help = FIRST_RUN, after_long_help = format!("{FIRST_RUN}\n\n{}", exit_codes()))]
 pub struct Cli {
     /// The command
     #[command(subcommand)]

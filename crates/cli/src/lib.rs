@@ -1,8 +1,7 @@
 //! The `outcore` command, for the program of its own (`main.rs`) and for the Python module, which holds it too.
 //!
-//! Answers go to the standard output, progress and messages to the standard error. Exit codes: 0 for success, 1 for a
-//! failure, 2 for a command line that makes no sense, 3 for a result that a verification finds wrong, 4 for ranks or
-//! values that did not converge, 130 after Ctrl-C, 143 after SIGTERM.
+//! Answers go to the standard output, progress and messages to the standard error. The exit code is 0 for success, or
+//! that of the error's kind ([`outcore::ErrorKind`]).
 #![forbid(unsafe_code)]
 
 /// Writes a line of messages. A standard error that cannot be written to changes no outcome.
@@ -32,7 +31,7 @@ mod run;
 mod shell;
 mod solve;
 
-use answer::{FAILURE, SUCCESS, WRONG};
+use answer::SUCCESS;
 use args::{Cli, Command};
 use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory, Parser};
@@ -88,7 +87,7 @@ pub fn run() -> u8 {
         }
         Err(error) => {
             note!("outcore: {error}");
-            if matches!(error, Error::Verification { .. }) { WRONG } else { FAILURE }
+            error.kind().exit_code()
         }
     }
 }

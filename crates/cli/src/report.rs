@@ -1,13 +1,13 @@
 //! `--report` of `outcore run` and `outcore import`: the run as a page. While it goes on, a thread takes samples of what
 //! it uses; without the option there is none.
 
-use crate::answer::{UNCONVERGED, write_json};
+use crate::answer::write_json;
 use crate::common::{Common, report};
 use crate::options::in_shell;
 use outcore::import::{ImportEstimate, ImportSummary};
 use outcore::io::{Sample, Watch};
 use outcore::report::{Given, Planned, Report, Summary, now, of_import, page, shell_text};
-use outcore::{Error, Graph, NotConverged, Result, Runtime, Stats};
+use outcore::{Error, ErrorKind, Graph, NotConverged, Result, Runtime, Stats};
 use serde_json::{Map, Value};
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
@@ -106,7 +106,7 @@ pub fn not_converged(
     report(stats, common);
     note!("outcore: {failure} by --allow-unconverged");
     account(runtime, stats, page, common)?;
-    Ok(UNCONVERGED)
+    Ok(ErrorKind::NotConverged.exit_code())
 }
 
 /// The failure of a solver or a model, which `clause` names, for [`not_converged`].

@@ -39,8 +39,8 @@ pub use outcore_graph::{
     export_vertices, export_with, first_edges, generate, import, takes_results,
 };
 pub use outcore_image::{
-    AtomicFile, Error, Image, ImageFile, ImageOptions as GraphOptions, MANIFEST, Outcome, Result, check_file,
-    enough_bytes, is_standard_output, read_manifest, write_file,
+    AtomicFile, Error, ErrorKind, Image, ImageFile, ImageOptions as GraphOptions, MANIFEST, Outcome, Result,
+    check_file, enough_bytes, is_standard_output, read_manifest, write_file,
 };
 pub use outcore_ingest::Choice;
 pub use outcore_io::{Progress, Runtime, RuntimeOptions, Unit};

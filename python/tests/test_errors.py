@@ -1,0 +1,94 @@
+"""Kinds of errors: exit codes of the command, exceptions, and the page that lists them."""
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+
+import pytest
+
+import outcore as oc
+from outcore import _errors
+
+OUTCORE = os.environ.get("OUTCORE") or shutil.which("outcore")
+pytestmark = pytest.mark.skipif(OUTCORE is None, reason="no outcore command: set OUTCORE")
+PAGE = pathlib.Path(__file__).parents[2] / "docs" / "reference" / "errors.md"
+
+
+def outcore(*words):
+    return subprocess.run([OUTCORE, *map(str, words)], capture_output=True, text=True)
+
+
+def rows():
+    """Kind, code, exceptions and meaning of every row of the page."""
+    lines = [line.strip("| ").split(" | ") for line in PAGE.read_text().splitlines() if line.startswith("| `")]
+    return [(kind.strip("`"), int(code), exceptions, meaning) for kind, code, exceptions, meaning in lines]
+
+
+@pytest.fixture(scope="module")
+def image(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("errors")
+    (folder / "edges.txt").write_text("".join(f"{a} {a + 1}\n" for a in range(1000)))
+    assert outcore("import", folder / "edges.txt", folder / "path.oc").returncode == 0
+    return folder / "path.oc"
+
+
+def test_the_page_and_the_help_list_the_same_codes():
+    helped = re.findall(r"^ +(\d+)  (.+)$", outcore("--help").stdout.split("Exit codes:")[1], re.MULTILINE)
+    assert [(code, meaning) for _, code, _, meaning in rows()] == [(int(code), meaning) for code, meaning in helped[1:]]
+    assert helped[0] == ("0", "success")
+    assert len({code for _, code, _, _ in rows()}) == len(rows()) == 14
+
+
+def test_every_exception_has_a_kind_of_the_page():
+    named = {name: kind for kind, _, exceptions, _ in rows() for name in re.findall(r"`(\w+)`", exceptions)}
+    classes = [one for one in vars(_errors).values() if isinstance(one, type) and issubclass(one, oc.OutcoreError)]
+    assert len(classes) == 10
+    for one in classes:
+        assert named[one.__name__] == one.kind and getattr(oc, one.__name__) is one
+
+
+def test_exit_codes_follow_from_kinds(image, tmp_path):
+    codes = {kind: code for kind, code, _, _ in rows()}
+    (tmp_path / "bad.txt").write_text("1 2\n1 x 3\n2 3\n")
+    (tmp_path / "there").mkdir()
+    damaged = tmp_path / "damaged.oc"
+    shutil.copytree(image, damaged)
+    page = damaged / "out.pages"
+    page.write_bytes(page.read_bytes()[:100] + b"\xff" + page.read_bytes()[101:])
+    cases = [
+        ("usage", ["run", "pagerank", image, "--alpha", "1.5"]),
+        ("usage", ["run", "pagerank", image, "--no-such-option"]),
+        ("not_converged", ["run", "pagerank", image, "--max-iter", "1", "--tol", "1e-12"]),
+        ("input", ["import", tmp_path / "bad.txt", tmp_path / "bad.oc"]),
+        ("missing", ["run", "pagerank", tmp_path / "missing.oc"]),
+        ("missing", ["import", tmp_path / "missing.txt", tmp_path / "missing.oc"]),
+        ("exists", ["import", image.with_name("edges.txt"), image]),
+        ("exists", ["import", image.with_name("edges.txt"), tmp_path / "there", "--replace"]),
+        ("no_vertex", ["run", "bfs", image, "--source", "5000"]),
+        ("memory", ["run", "pagerank", image, "--memory", "1MiB"]),
+        ("damaged", ["check", damaged]),
+    ]
+    for kind, words in cases:
+        done = outcore(*words)
+        assert done.returncode == codes[kind], (kind, words, done)
+
+
+@pytest.mark.parametrize("name", ["memory", "missing", "exists", "no_vertex", "damaged", "input"])
+def test_exceptions_carry_their_kind(name, image, tmp_path):
+    (tmp_path / "bad.txt").write_text("1 2\n1 x 3\n2 3\n")
+    damaged = tmp_path / "damaged.oc"
+    shutil.copytree(image, damaged)
+    (damaged / "out.pages").write_bytes(b"\xff" * (damaged / "out.pages").stat().st_size)
+    calls = {
+        "memory": lambda: oc.pagerank(oc.Graph(image, memory="64KiB")),
+        "missing": lambda: oc.Graph(tmp_path / "missing.oc"),
+        "exists": lambda: oc.import_graph(image.with_name("edges.txt"), image),
+        "no_vertex": lambda: oc.bfs(oc.Graph(image), 5000),
+        "damaged": lambda: oc.pagerank(oc.Graph(damaged)),
+        "input": lambda: oc.import_graph(tmp_path / "bad.txt", tmp_path / "bad.oc"),
+    }
+    with pytest.raises(oc.OutcoreError) as raised:
+        calls[name]()
+    assert raised.value.kind == name
