@@ -156,7 +156,7 @@ def in_python(text: str) -> str:
 
 for _kind in (
     OutcoreError, InputError, CorruptImageError, MemoryLimitError, UsageError, NoImageError, ImageExistsError,
-    NoVertexError, VerificationError, ConvergenceError,
+    DiskSpaceError, NoVertexError, VerificationError, ConvergenceError,
 ):
     # Tracebacks show the module that users import.
     _kind.__module__ = "outcore"

@@ -219,7 +219,7 @@ def test_names_are_those_that_users_import():
 def test_exceptions_are_those_of_python_too():
     for kind, also in [
         (oc.InputError, ValueError), (oc.UsageError, ValueError), (oc.MemoryLimitError, MemoryError), (oc.NoImageError, FileNotFoundError),
-        (oc.ImageExistsError, FileExistsError), (oc.NoVertexError, LookupError),
+        (oc.ImageExistsError, FileExistsError), (oc.NoVertexError, LookupError), (oc.DiskSpaceError, OSError),
     ]:
         assert issubclass(kind, oc.OutcoreError) and issubclass(kind, also)
     for kind in [oc.CorruptImageError, oc.ConvergenceError, oc.VerificationError]:
@@ -240,7 +240,7 @@ def test_exceptions_go_to_other_processes(site, scratch):
         raised.append(caught.value)
     for kind, facts in [
         (oc.CorruptImageError, {"path": "out.pages", "offset_bytes": 4096}), (oc.VerificationError, {"expected": "1", "found": "2"}),
-        (oc.InputError, {"path": "a.txt", "line": None}),
+        (oc.InputError, {"path": "a.txt", "line": None}), (oc.DiskSpaceError, {"needed_bytes": 5, "free_bytes": 3}),
     ]:
         raised.append(kind("a text"))
         vars(raised[-1]).update(facts)

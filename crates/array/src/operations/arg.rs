@@ -154,6 +154,7 @@ impl Array {
             return Err(no_function(name, ElementType::Bool));
         }
         let over = axis.map_or_else(|| (0..self.axes()).collect(), |axis| vec![axis]);
+        self.check_axes(&over)?;
         if over.iter().any(|&axis| self.shape()[axis] == 0) {
             let along = axis.map_or(String::new(), |axis| format!(" along axis {axis}"));
             let shape = self.shape();

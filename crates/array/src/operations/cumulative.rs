@@ -56,8 +56,9 @@ impl Array {
     /// Sums or products of an element and all before it along an axis.
     ///
     /// # Errors
-    /// The long axis of an array in a file.
+    /// An axis that is not there; the long axis of an array in a file.
     pub fn cumulative(&self, fold: Fold, axis: usize) -> Result<Self> {
+        self.check_axes(&[axis])?;
         let input = match self.element() {
             kind if kind.is_signed() || kind == ElementType::Bool => self.cast(ElementType::Int64)?,
             kind if kind.is_unsigned() => self.cast(ElementType::UInt64)?,

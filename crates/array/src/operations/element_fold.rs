@@ -13,7 +13,7 @@ use crate::array::Array;
 use crate::kernel::{Element, Scalar, Values, ValuesMut};
 use crate::plan::BLOCK_ROWS;
 use outcore_format::ElementType;
-use outcore_image::{Error, Result};
+use outcore_image::Result;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
@@ -111,10 +111,7 @@ impl Array {
     /// # Errors
     /// An axis that is not there, or across the long axis of an array in a file.
     pub fn fold_elements(&self, fold: Arc<dyn ElementFold>, axis: Option<usize>) -> Result<Self> {
-        if let Some(wrong) = axis.filter(|&axis| axis >= self.axes()) {
-            let axes = self.axes();
-            return Err(Error::Usage(format!("expected an axis of an array of {axes} axes, found {wrong}")));
-        }
+        self.check_axes(axis.as_slice())?;
         let along = axis.or(self.long_axis()).unwrap_or(0);
         let (rows, others) = self.as_rows(along)?;
         let shape = if axis.is_some() { others } else { vec![] };

@@ -195,19 +195,29 @@ impl Array {
     /// # Errors
     /// An axis that is not there, or twice.
     pub fn axes_of(&self, axes: Option<&[i64]>) -> Result<Vec<usize>> {
-        let all = self.axes() as i64;
         let Some(axes) = axes else { return Ok((0..self.axes()).collect()) };
+        let all = self.axes() as i64;
         let own = |&axis: &i64| match axis {
             0.. if axis < all => Ok(axis as usize),
             ..0 if axis >= -all => Ok((axis + all) as usize),
             _ => Err(Error::Usage(format!("expected an axis of an array of {all} axes, found {axis}"))),
         };
-        let mut sorted = axes.iter().map(own).collect::<Result<Vec<_>>>()?;
-        sorted.sort_unstable();
-        if sorted.windows(2).any(|pair| pair[0] == pair[1]) {
+        let mut own_axes = axes.iter().map(own).collect::<Result<Vec<_>>>()?;
+        own_axes.sort_unstable();
+        self.check_axes(&own_axes)?;
+        Ok(own_axes)
+    }
+
+    /// Refuses axes that are not there, or not once.
+    pub(crate) fn check_axes(&self, axes: &[usize]) -> Result<()> {
+        let all = self.axes();
+        if let Some(axis) = axes.iter().find(|&&axis| axis >= all) {
+            return Err(Error::Usage(format!("expected an axis of an array of {all} axes, found {axis}")));
+        }
+        if axes.iter().enumerate().any(|(i, axis)| axes[..i].contains(axis)) {
             return Err(Error::Usage(format!("expected every axis once, found {axes:?}")));
         }
-        Ok(sorted)
+        Ok(())
     }
 
     /// The long axis after some axes are removed.
@@ -239,8 +249,9 @@ impl Array {
     /// Elements along some axes, folded into one: sums of whole numbers are of 64 bits, all others keep their type.
     ///
     /// # Errors
-    /// An axis that is not there; a fold that elements of this type do not have; the minimum of no elements.
+    /// An axis that is not there, or not once; a fold that elements of this type do not have; the minimum of no elements.
     pub fn fold(&self, fold: Fold, axes: &[usize], keep_axes: bool) -> Result<Self> {
+        self.check_axes(axes)?;
         let input = self.to_fold(fold)?;
         let folded: u64 = axes.iter().map(|&axis| self.shape()[axis]).product();
         if folded == 0 && matches!(fold, Fold::Min | Fold::Max) {
@@ -264,8 +275,9 @@ impl Array {
     /// The mean along some axes, of real numbers; whole ones become float64.
     ///
     /// # Errors
-    /// An axis that is not there.
+    /// An axis that is not there, or not once.
     pub fn mean(&self, axes: &[usize], keep_axes: bool) -> Result<Self> {
+        self.check_axes(axes)?;
         let real = self.to_real()?;
         let count: u64 = axes.iter().map(|&axis| self.shape()[axis]).product();
         let count = Array::scalar(Scalar::Float64(count as f64).cast(real.element()));

@@ -101,8 +101,9 @@ impl Array {
     /// algorithm for computing sample variances*, 1979), so that a mean far from 0 does no harm.
     ///
     /// # Errors
-    /// An axis that is not there.
+    /// An axis that is not there, or not once.
     pub fn variance(&self, axes: &[usize], correction: f64, keep_axes: bool) -> Result<Self> {
+        self.check_axes(axes)?;
         let real = self.to_real()?;
         let (shape, long) = (real.shape_without(axes), real.long_without(axes));
         let count: u64 = axes.iter().map(|&axis| self.shape()[axis]).product();
@@ -116,7 +117,7 @@ impl Array {
     /// The square root of the variance.
     ///
     /// # Errors
-    /// An axis that is not there.
+    /// An axis that is not there, or not once.
     pub fn deviation(&self, axes: &[usize], correction: f64, keep_axes: bool) -> Result<Self> {
         self.variance(axes, correction, keep_axes)?.unary(Unary::Sqrt)
     }

@@ -210,8 +210,9 @@ impl Array {
     /// Removes an axis of size 1.
     ///
     /// # Errors
-    /// An axis of another size.
+    /// An axis that is not there, or of another size.
     pub fn without_axis(&self, axis: usize) -> Result<Self> {
+        self.check_axes(&[axis])?;
         if self.shape()[axis] != 1 {
             let size = self.shape()[axis];
             return Err(Error::Usage(format!("expected size 1 of axis {axis}, found {size}")));
@@ -222,8 +223,12 @@ impl Array {
     /// Inserts a new axis of size 1.
     ///
     /// # Errors
-    /// Too many axes.
+    /// A place behind the last axis; too many axes.
     pub fn with_axis(&self, axis: usize) -> Result<Self> {
+        if axis > self.axes() {
+            let all = self.axes();
+            return Err(Error::Usage(format!("expected a place among {all} axes, or behind them, found {axis}")));
+        }
         self.clone().with_axes(&[axis], true)
     }
 }

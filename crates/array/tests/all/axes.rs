@@ -92,3 +92,31 @@ fn sums_of_float32_over_columns_round_once() {
         check(f32::from_ne_bytes(*found), pairs.map(|(&a, &b)| f64::from((a as f32 - b as f32).powi(2))).sum());
     }
 }
+
+/// Axes that are not there, and axes that are named twice, are refused by every function that takes them.
+#[test]
+fn axes_that_are_not_there_are_refused() {
+    let x = array(&[1.0; 12], &[3, 4]);
+    for wrong in [vec![2], vec![0, 2], vec![usize::MAX], vec![0, 0], vec![1, 0, 1]] {
+        let found = [
+            x.fold(Fold::Sum, &wrong, false),
+            x.fold(Fold::Max, &wrong, true),
+            x.mean(&wrong, false),
+            x.variance(&wrong, 1.0, false),
+            x.deviation(&wrong, 0.0, true),
+        ];
+        let expected = if wrong.iter().all(|&axis| axis < 2) { "every axis once" } else { "an array of 2 axes" };
+        for one in found {
+            let text = one.err().expect("an error").to_string();
+            assert!(text.contains(expected), "{wrong:?}: {text}");
+        }
+    }
+    for wrong in [2, 3, usize::MAX] {
+        assert!(x.arg(true, Some(wrong), false).is_err());
+        assert!(x.cumulative(Fold::Sum, wrong).is_err());
+        assert!(x.without_axis(wrong).is_err());
+        assert!(x.with_axis(wrong).is_ok() == (wrong == 2), "{wrong}");
+        assert!(Array::join(&[x.clone(), x.clone()], wrong).is_err());
+    }
+    assert_eq!(x.fold(Fold::Sum, &[1, 0], false).unwrap().shape(), &[] as &[u64]);
+}
