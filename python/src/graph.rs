@@ -190,8 +190,8 @@ const OPERATION_BYTES: u64 = 40;
 /// Largest number of limits under which a graph is opened before one is advised.
 const MOST_LIMITS: usize = 4;
 
-/// A refusal of memory for opening a graph, with advice that is enough for operations on it too. The graph is opened for
-/// that under the limits that are advised. Any other error stays as it is.
+/// A refusal of memory for opening a graph, with advice that is enough for operations on it too. The graph is opened
+/// for that under the limits that are advised. Any other error stays as it is.
 fn advise(error: Error, within: &RuntimeOptions, image: &Path) -> Error {
     let Error::Io(refused) = error else { return error };
     let Some(mut enough_bytes) = refused.advised_bytes() else { return refused.into() };

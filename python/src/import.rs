@@ -274,7 +274,7 @@ enum Listed {
 enum Outcome {
     /// The needs of an import that was only estimated.
     Estimated(Value),
-    /// What was imported, what it was estimated to need, and the graph if it is in memory.
+    /// The summary of an import, its estimated needs, and the graph if it is in memory.
     Imported(Box<ImportSummary>, ImportEstimate, Option<Graph>),
 }
 

@@ -83,6 +83,7 @@ const UNSAFE_FILES: &[&str] = &[
     "crates/io/src/backend/uring.rs",
     "crates/io/src/buffer.rs",
     "crates/io/src/cache.rs",
+    "crates/io/src/cache/moving.rs",
     "crates/io/src/lanes.rs",
     "crates/io/src/process.rs",
     "crates/io/src/reader.rs",

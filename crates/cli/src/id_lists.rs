@@ -1,7 +1,7 @@
 //! Lists of ids: as they are typed, or in files with an id a line.
 //!
-//! *Cost.* The ids of a file are reserved from the budget while it is read. Where they have no room, the rest of the file
-//! is read for their number alone: so the limit that the refusal advises is enough for all of them.
+//! *Cost.* The ids of a file are reserved from the budget while it is read. Where they have no room, the rest of the
+//! file is read for their number alone: so the limit that the refusal advises is enough for all of them.
 
 use outcore::io::Reservation;
 use outcore::{Error, Kind, Parameter, Result, Runtime, Value};

@@ -1,5 +1,5 @@
-//! `--report` of `outcore run` and `outcore import`: the run as a page. While it goes on, a thread takes samples of what
-//! it uses; without the option there is none.
+//! `--report` of `outcore run` and `outcore import`: the run as a page. While it goes on, a thread takes samples of
+//! what it uses; without the option there is none.
 
 use crate::answer::write_json;
 use crate::common::{Common, report};

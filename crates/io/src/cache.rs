@@ -20,11 +20,12 @@
 //! as in Chou and DeWitt, *An evaluation of buffer management strategies*, VLDB 1985.)
 #![allow(unsafe_code)]
 
+mod moving;
+
 use crate::budget::{Budget, CACHE_PURPOSE, Reservation};
 use crate::buffer::{Array, PAGE_BYTES, system_page_bytes};
 use crate::error::Result;
 use crate::lock::lock;
-use crate::runtime::Runtime;
 use std::cell::UnsafeCell;
 use std::ops::{Deref, Index, Range};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -38,8 +39,6 @@ const FRAME_BYTES: u64 = 32;
 /// that is full is asked for memory often.
 const LEAST_PART: usize = 64;
 const MOST_LEAST_FRAMES: usize = 256;
-/// Number of frames of a way that a worker moves at once.
-const MOVED_FRAMES: usize = 256;
 const _: () = assert!(size_of::<Mutex<Set>>() <= WAYS * FRAME_BYTES as usize);
 
 /// Key of a page: image, file and page number.
@@ -179,62 +178,6 @@ impl PageCache {
         budget.add_cache(&cache);
         cache.grow((open * sets * PAGE_BYTES) as u64);
         Ok((cache.capacity_pages() > 0).then_some(cache))
-    }
-
-    /// Lets the pages of a smaller cache move into this one. Until they have, both find the pages of each other.
-    pub(crate) fn begin_to_replace(self: &Arc<Self>, smaller: &Arc<Self>) {
-        let is_first = smaller.larger.set(Arc::clone(self)).is_ok();
-        assert!(is_first, "a cache moves into one other");
-        *lock(&self.smaller) = Some(Arc::clone(smaller));
-        self.has_smaller.store(true, Ordering::Release);
-    }
-
-    /// Whether there is a smaller cache whose pages have not all moved.
-    pub(crate) fn is_replacing(&self) -> bool {
-        self.has_smaller.load(Ordering::Acquire)
-    }
-
-    /// Moves the pages of the smaller cache into this one on all workers, way by way; this cache grows by each way that
-    /// the smaller one gives back.
-    ///
-    /// # Errors
-    /// A request to stop. The remaining pages stay where they are, and can be moved later.
-    pub(crate) fn replace(&self, runtime: &Runtime) -> Result<()> {
-        let Some(smaller) = lock(&self.smaller).clone() else { return Ok(()) };
-        loop {
-            let (end, sets) = (smaller.open.load(Ordering::Relaxed), smaller.sets.len());
-            if end == 0 {
-                break;
-            }
-            let start = smaller.whole_pages((end - 1) / sets * sets);
-            runtime.for_each_range::<crate::Error>(end - start, MOVED_FRAMES, |frames| {
-                frames.for_each(|frame| smaller.copy_into(start + frame, self));
-                Ok(())
-            })?;
-            smaller.close(&smaller.lock_size(), start);
-            self.grow(self.most_bytes());
-        }
-        self.forget_smaller();
-        Ok(())
-    }
-
-    /// Inserts the page of a frame into another cache.
-    fn copy_into(&self, frame: usize, other: &Self) {
-        let (way, number) = (frame / self.sets.len(), frame % self.sets.len());
-        let mut page = [0; PAGE_BYTES];
-        let key = {
-            let set = lock(&self.sets[number]);
-            // SAFETY: frames are written under the lock of their set only, and this thread holds it.
-            set.keys[way].inspect(|_| unsafe { page = *self.frames.at(frame) })
-        };
-        if let Some(key) = key {
-            other.insert(key, &page);
-        }
-    }
-
-    fn forget_smaller(&self) {
-        self.has_smaller.store(false, Ordering::Release);
-        *lock(&self.smaller) = None;
     }
 
     /// Gives back all memory, also that of a smaller cache whose pages have not moved yet.
@@ -398,20 +341,6 @@ impl PageCache {
         Some((number, way))
     }
 
-    /// The page, pinned, if the cache that this one moves into or replaces has it.
-    fn get_elsewhere(&self, key: PageKey) -> Option<Pinned> {
-        self.elsewhere()?.get_own(key)
-    }
-
-    /// The cache that this one moves into or replaces.
-    fn elsewhere(&self) -> Option<Arc<PageCache>> {
-        match self.larger.get() {
-            Some(larger) => Some(Arc::clone(larger)),
-            None if self.is_replacing() => lock(&self.smaller).clone(),
-            None => None,
-        }
-    }
-
     /// Inserts a verified page, if a frame of its set can be replaced.
     pub fn insert(&self, key: PageKey, bytes: &[u8; PAGE_BYTES]) {
         if let Some(larger) = self.larger.get() {
@@ -514,7 +443,7 @@ impl Drop for PinnedRun {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::runtime::RuntimeOptions;
+    use crate::runtime::{Runtime, RuntimeOptions};
 
     /// Distance of the bytes of a page that are compared: Miri takes a thousand times as long.
     const STEP: usize = if cfg!(miri) { 256 } else { 1 };
@@ -708,7 +637,7 @@ mod tests {
             assert!((0..800).all(|page| cache.get(key(page)).is_some_and(|bytes| bytes[5] == page as u8)));
             cache.give_back(bytes);
             assert_eq!(reserved_frames(&cache), (0, 0));
-            // Of memory for fifty frames and a bit, whole pages are taken.
+            // Whole pages are taken of memory for fifty frames and a bit.
             let _rest = budget.reserve("a test", budget.free_bytes() - 50 * PAGE_BYTES as u64 - 1000).unwrap();
             cache.grow(bytes);
             assert_eq!(reserved_frames(&cache), (50 / of_page * of_page, 50 / of_page * of_page));

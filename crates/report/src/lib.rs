@@ -3,7 +3,8 @@
 //! The page needs nothing beside itself: no network, no file, and for its tables no JavaScript. Its numbers stand in it
 //! as JSON, too, under the keys that `docs/reports.md` lists ([`data`]); the charts are drawn from them by uPlot, which
 //! is part of the page (`vendor/uplot`). The shell (`--report` of `outcore run` and `outcore import`) and Python
-//! (`report()` of results, models and imports) give this crate the same [`Report`], and it makes the same page for both.
+//! (`report()` of results, models and imports) give this crate the same [`Report`], and it makes the same page for
+//! both.
 //!
 //! Text of users (ids, paths, names of weights) goes through [`escape`], and JSON through a function that leaves
 //! nothing which could end the script. A page is bounded: there are at most 4096 steps and 512 samples, JSON has a list

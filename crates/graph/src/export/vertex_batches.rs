@@ -1,7 +1,7 @@
 //! Vertices as Arrow batches: a column `vertex` with their ids, and their attributes under their names.
 //!
-//! *Cost.* One pass over the ids and the attributes, in the order of results; a batch of vertices, whose text is that of
-//! one row or [`BATCH_TEXT_BYTES`], and the strings of attributes.
+//! *Cost.* One pass over the ids and the attributes, in the order of results; a batch of vertices, whose text is that
+//! of one row or [`BATCH_TEXT_BYTES`], and the strings of attributes.
 
 use crate::engine::graph::Graph;
 use crate::engine::vertex_set::Bitmap;

@@ -25,7 +25,7 @@ fn run_in(
     let plan = (solver.plan)(matrix, given).unwrap();
     let (graph, budget) = (matrix.graph(), matrix.graph().runtime().budget());
     let files: Vec<_> = outputs.iter().take(1 + usize::from(*has_right)).map(|file| file.as_deref()).collect();
-    // What is planned depends on the memory that is left: the least that is not refused.
+    // The plan depends on the memory that is left: this is the least that is not refused.
     let needed_bytes = || plan.needs(matrix).unwrap().most_memory(graph, &files, *verify).unwrap().1;
     let mut left_bytes = needed_bytes() + more_bytes;
     let _others = loop {
