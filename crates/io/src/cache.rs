@@ -637,7 +637,7 @@ mod tests {
             assert!((0..800).all(|page| cache.get(key(page)).is_some_and(|bytes| bytes[5] == page as u8)));
             cache.give_back(bytes);
             assert_eq!(reserved_frames(&cache), (0, 0));
-            // Whole pages are taken of memory for fifty frames and a bit.
+            // Whole pages are taken where there is memory for fifty frames and a bit.
             let _rest = budget.reserve("a test", budget.free_bytes() - 50 * PAGE_BYTES as u64 - 1000).unwrap();
             cache.grow(bytes);
             assert_eq!(reserved_frames(&cache), (50 / of_page * of_page, 50 / of_page * of_page));

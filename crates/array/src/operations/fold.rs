@@ -249,7 +249,8 @@ impl Array {
     /// Elements along some axes, folded into one: sums of whole numbers are of 64 bits, all others keep their type.
     ///
     /// # Errors
-    /// An axis that is not there, or not once; a fold that elements of this type do not have; the minimum of no elements.
+    /// An axis that is not there, or not once; a fold that elements of this type do not have; the minimum of no
+    /// elements.
     pub fn fold(&self, fold: Fold, axes: &[usize], keep_axes: bool) -> Result<Self> {
         self.check_axes(axes)?;
         let input = self.to_fold(fold)?;
