@@ -107,7 +107,7 @@ fn axes_that_are_not_there_are_refused() {
         ];
         let expected = if wrong.iter().all(|&axis| axis < 2) { "every axis once" } else { "an array of 2 axes" };
         for one in found {
-            let text = one.err().expect("an error").to_string();
+            let text = one.expect_err("an axis is refused").to_string();
             assert!(text.contains(expected), "{wrong:?}: {text}");
         }
     }
