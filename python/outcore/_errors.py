@@ -127,8 +127,8 @@ _TAKE_VALUES = (
 )
 _WORDS = {"yes": "True", "no": "False", "all": "True"}
 _VALUES = (
-    "adjacency|all|auto|blanks|comma|edge-list|first|float64|integer|keep|last|matrix-market|no|none|posix|skip|string|"
-    "tab|yes|\\d+|[A-Z]+"
+    "adjacency|all|auto|blanks|comma|edge-list|first|float64|integer|keep|last|matrix-market|max|min|no|none|posix|"
+    "skip|string|sum|tab|yes|\\d+|[A-Z]+"
 )
 _FLAG = re.compile(f"--({'|'.join(_FLAGS)})(?![a-z-])")
 # A value that an error begins with, `--weight length of the road: there is no such column`, may be anything.

@@ -659,3 +659,14 @@ def test_graphs_of_networkx_keep_their_attributes() -> None:
         oc.load_graph(mixed, where="a = 1")
     plain = nx.les_miserables_graph()
     assert oc.pagerank(oc.load_graph(plain, attributes=True)).to_dict() == oc.pagerank(oc.load_graph(plain)).to_dict()
+
+
+def test_duplicates_without_weights_are_noted_where_weights_were_to_be_combined(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "s.csv").write_text("payer,payee,amount\nann,bob,20\nbob,cy,5\nann,bob,30\n")
+    for how in ("sum", "min", "max"):
+        with pytest.warns(UserWarning, match=rf"no weights for duplicates='{how}': .* 1 were left out\..*weight=NAME"):
+            oc.load_graph(tmp_path / "s.csv", attributes=True, duplicates=how)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        g = oc.load_graph(tmp_path / "s.csv", weight="amount", duplicates="sum")
+    assert g.edges["ann", "bob"] == {"amount": 50}

@@ -246,6 +246,15 @@ impl<'a> Job<'a> {
         let stays = match self.options.duplicates {
             Duplicates::First => "first",
             Duplicates::Last => "last",
+            Duplicates::Sum | Duplicates::Min | Duplicates::Max if self.facts.weights.is_none() => {
+                let name = self.options.duplicates.name();
+                return (duplicates > 0).then(|| {
+                    format!(
+                        "Parallel edges have no weights for --duplicates {name}: one stays, and {duplicates} were left \
+                         out. Say which column holds their weights, as in --weight NAME."
+                    )
+                });
+            }
             _ => return None,
         };
         if duplicates == 0 || !is_lossy {
