@@ -421,7 +421,8 @@ impl Job {
             Some(Listed::File(path)) => source = import::with_vertex_table(&runtime, source, &path, &self.input)?,
             Some(Listed::Rows(rows)) => {
                 let name = "the given vertices";
-                let of_vertices = InputOptions { of_vertices: true, ..InputOptions::default() };
+                let nulls = self.input.nulls;
+                let of_vertices = InputOptions { of_vertices: true, nulls, ..InputOptions::default() };
                 source = import::with_vertices(source, import::from_batches(rows, name, &of_vertices)?, name)?;
             }
         }

@@ -670,3 +670,28 @@ def test_duplicates_without_weights_are_noted_where_weights_were_to_be_combined(
         warnings.simplefilter("error")
         g = oc.load_graph(tmp_path / "s.csv", weight="amount", duplicates="sum")
     assert g.edges["ann", "bob"] == {"amount": 50}
+
+
+def test_vertices_with_several_rows_and_tables_without_any_are_noted(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "s.csv").write_text("source,target\nann,bob\n")
+    (tmp_path / "v.csv").write_text("id,score\nann,1\nann,2\nbob,3\n")
+    with pytest.warns(UserWarning, match=r"several rows with attributes of one vertex only the first counts: .* 1\."):
+        g = oc.load_graph(tmp_path / "s.csv", vertices=tmp_path / "v.csv")
+    assert g.nodes["ann"]["score"] == 1
+    (tmp_path / "v.csv").write_text("id,score\n")
+    with pytest.warns(UserWarning, match=r"v\.csv: the table of vertices has no rows"):
+        oc.load_graph(tmp_path / "s.csv", vertices=tmp_path / "v.csv")
+    rows = "id,score\nann,1\n,2\n"
+    (tmp_path / "v.csv").write_text(rows)
+    pq.write_table(pa.table({"id": ["ann", None], "score": [1, 2]}), tmp_path / "v.parquet")
+    for vertices in (tmp_path / "v.csv", tmp_path / "v.parquet", pa.table({"id": ["ann", None], "score": [1, 2]})):
+        with pytest.raises(oc.InputError, match="nulls='skip'"):
+            oc.load_graph(tmp_path / "s.csv", vertices=vertices)
+        with pytest.warns(UserWarning, match=r"rows without an id that were left out: 1\."):
+            g = oc.load_graph(tmp_path / "s.csv", vertices=vertices, nulls="skip")
+        assert dict(g.nodes(data="score")) == {"ann": 1, "bob": None}
+    for junk in (bytes(300), b"this is prose and\nmore of it\n"):
+        (tmp_path / "v.csv").write_bytes(junk)
+        with pytest.raises(oc.InputError) as refused:
+            oc.load_graph(tmp_path / "s.csv", vertices=tmp_path / "v.csv")
+        assert "table of vertices" in str(refused.value) and "graph500" not in str(refused.value)

@@ -250,7 +250,12 @@ impl Format {
         let format = named.or_else(|| Format::by_ending(&name)).unwrap_or(&FORMATS[0]);
         match (named, recognise::by_start(&start)) {
             (None, Some(Kind::Read(recognized))) => Format::named(recognized),
-            _ => format.check(input, &start).map(|()| format),
+            _ => match format.check(input, &start) {
+                Err(error) if options.of_vertices && recognise::by_magic(&start).is_none() && start.contains(&0) => {
+                    Err(error.advise("a table of vertices is text in columns, Parquet or Arrow"))
+                }
+                checked => checked.map(|()| format),
+            },
         }
     }
 

@@ -18,6 +18,7 @@ use outcore_image::{Error, Result};
 use outcore_io::{Budget, Runtime};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Memory limit for reading an input that is given as bytes in memory.
 const MOST_MEMORY_BYTES: u64 = 1 << 30;
@@ -127,18 +128,28 @@ fn open_all(runtime: &Runtime, paths: &[PathBuf], options: &InputOptions, partit
 /// # Errors
 /// As for [`open`] and [`with_vertices`].
 pub fn with_vertex_table(runtime: &Runtime, source: Source, table: &Path, options: &InputOptions) -> Result<Source> {
+    let of_vertices = || InputOptions { of_vertices: true, nulls: options.nulls, ..InputOptions::default() };
     // In text nothing but the number tells that it is one.
     let ids = if source.facts().string_ids { IdKind::String } else { IdKind::Auto };
     let of_text = InputOptions { delimiter: options.delimiter.clone(), header: options.header, ids, ..of_vertices() };
     let path = [table.to_owned()];
-    let opened = match open(runtime, &path, &of_text) {
+    let mut opened = match open(runtime, &path, &of_text) {
         // Columns of tables have types, which ids are not made of.
         Err(_) if ids == IdKind::String => {
             open(runtime, &path, &of_vertices()).or_else(|_| open(runtime, &path, &of_text))
         }
         opened => opened,
     }?;
-    with_vertices(source, opened, &table.display().to_string())
+    let (has_rows, name) = (Arc::new(AtomicBool::new(false)), table.display().to_string());
+    let (seen, called) = (Arc::clone(&has_rows), name.clone());
+    opened.map(move |batch, _| {
+        seen.fetch_or(!batch.ids.is_empty(), Ordering::Relaxed);
+        Ok(())
+    });
+    opened.note_late(move || {
+        (!has_rows.load(Ordering::Relaxed)).then(|| format!("{called}: the table of vertices has no rows.")) //
+    });
+    with_vertices(source, opened, &name)
 }
 
 fn of_vertices() -> InputOptions {

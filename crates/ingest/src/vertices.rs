@@ -51,6 +51,11 @@ pub fn with_vertices(source: Source, mut loops: Source, name: &str) -> Result<So
         facts.vertex_attributes.clone_from(&loops.facts().attributes);
     }
     facts.notes.extend(loops.facts().notes.iter().map(|note| format!("{name}: {note}")));
+    let (rows, called) = (loops.parser(), name.to_owned());
+    loops.note_late(move || {
+        let left_out = rows.left_out();
+        (left_out > 0).then(|| format!("{called}: rows without an id that were left out: {left_out}."))
+    });
     loops.map(|batch, _| {
         keep_ends(batch);
         Ok(())

@@ -473,8 +473,12 @@ impl<'a> Job<'a> {
         if self.attributes[1].is_some() {
             let mut places =
                 Array::zeroed(self.runtime.budget(), "rows of vertices", merged.vertices.count() as usize)?;
-            translation.vertex_places(&chunks, &mut places)?;
+            let repeated = translation.vertex_places(&chunks, &mut places)?;
             partitioned.vertex_places = Some(places);
+            if repeated > 0 {
+                let text = "Of several rows with attributes of one vertex only the first counts: left out were";
+                self.facts.notes.push(format!("{text} {repeated}."));
+            }
         }
         self.stats.temporary_bytes += partitioned.written_bytes;
         self.stats.partitions = numbered.layouts.iter().map(|layout| layout.partitions.len() as u64).sum();

@@ -113,8 +113,10 @@ impl Translation<'_> {
     }
 
     /// The first row of attributes of every vertex, by its place in the input; [`NO_PLACE`] where there is none.
-    pub(super) fn vertex_places(&self, chunks: &[Chunk], places: &mut Array<u64>) -> Result<()> {
+    /// Returns the number of further rows.
+    pub(super) fn vertex_places(&self, chunks: &[Chunk], places: &mut Array<u64>) -> Result<u64> {
         places.fill(NO_PLACE);
+        let mut repeated = 0;
         for group in groups(chunks) {
             let segments: Vec<&Segment> = group.iter().flat_map(|(_, chunk)| &chunk.vertex_rows).collect();
             if segments.is_empty() {
@@ -126,13 +128,14 @@ impl Translation<'_> {
                     for &[local, place] in words.as_chunks::<2>().0 {
                         let (vertex, _) = table.get(local as u32);
                         let first = &mut places[vertex as usize];
+                        repeated += u64::from(*first != NO_PLACE);
                         *first = place.min(*first);
                     }
                     Ok(())
                 })?;
             }
         }
-        Ok(())
+        Ok(repeated)
     }
 
     fn translate(

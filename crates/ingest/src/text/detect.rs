@@ -283,6 +283,10 @@ impl<'a> Sample<'a> {
         if matches!(first, Some(b'#' | b'%')) && options.comment.is_none() && self.comments == Comments::none() {
             return "nothing is a comment in CSV unless you say so: --comment '#'";
         }
+        if options.of_vertices {
+            return "a table of vertices names its columns in the first line, with the ids first: mend the line, or say \
+                    --delimiter if the columns are cut wrongly";
+        }
         let is_words = fields.iter().all(|field| !is_number(field.raw));
         if row == 0 && is_words && self.rows.len() > 1 && self.rows[1].1.len() == fields.len() + 1 {
             return "R writes a column of row numbers without a name: write the table with row.names = FALSE, \
