@@ -262,3 +262,20 @@ def test_vertices_are_removed(tmp_path, directed, strings):
     (tmp_path / "e.csv").write_text("source,target\n1,2\n")
     refused = subprocess.run([OUTCORE, "import", "e.csv", "x.oc", *options], capture_output=True, text=True, cwd=tmp_path)
     assert refused.returncode == 1 and "--exclude: expected an image as input, found files" in refused.stderr
+
+
+def shell(folder, *arguments, code=0):
+    done = subprocess.run([OUTCORE, *map(str, arguments)], capture_output=True, text=True, cwd=folder)
+    assert done.returncode == code, done.stderr
+    return done.stderr + done.stdout
+
+
+def test_files_are_no_part_of_an_image_beside_them(tmp_path):
+    (tmp_path / "s.csv").write_text("source,target\nann,bob\nbob,cy\n")
+    (tmp_path / "t.csv").write_text("source,target\nann,dora\n")
+    (tmp_path / "v.txt").write_text("ann\n")
+    shell(tmp_path, "import", "s.csv", "s.oc")
+    for option in (["--exclude", "v.txt"], ["--vertices", "v.txt"], ["--reverse"]):
+        refused = shell(tmp_path, "import", "s.oc", "t.csv", "v.oc", *option, code=1)
+        assert f"{option[0]}: expected images alone as inputs, found the file t.csv" in refused
+    assert not (tmp_path / "v.oc").exists()

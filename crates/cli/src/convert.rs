@@ -13,8 +13,10 @@ use outcore::import::{
     self, Attributes, Condition, Duplicates, Facts, IdKind, ImportEstimate, ImportOptions, ImportReport, ImportSummary,
     InputOptions, OrderChoice, Part, SelfLoops, Source, TextFacts,
 };
+use outcore::io::backend::FileKind;
 use outcore::io::{Sample, Watch, backend, bytes_text, escaped, limit_text};
 use outcore::{AtomicFile, Choice, Error, Graph, GraphOptions, Result, Runtime};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -61,15 +63,11 @@ fn open_source<'a>(args: &'a ImportArgs, limits: &Limits) -> Result<Opened<'a>> 
         import::advise(error, options, inputs, &input) //
     })?;
     check_outputs(&runtime, args)?;
-    let part = |graph: &Graph| part(graph, args);
-    let of_images =
-        [("reverse", args.reverse), ("vertices", args.vertices.is_some()), ("exclude", args.exclude.is_some())];
-    let given = of_images.into_iter().find(|(_, is_given)| *is_given);
-    if let Some((given, _)) = given
-        && !inputs.iter().any(|input| import::is_image(&runtime, input))
-    {
-        return Err(Error::Usage(format!("--{given}: expected an image as input, found files")));
+    if args.explain {
+        check_folder(&runtime, image)?;
     }
+    let part = |graph: &Graph| part(graph, args);
+    check_parts(&runtime, inputs, args)?;
     let mut source = import::open_inputs(&runtime, inputs, &input, part)?;
     if let Some(shape) = args.shape {
         source = import::with_shape(source, shape)?;
@@ -154,6 +152,35 @@ fn check_purpose(args: &ImportArgs, is_matrix: bool) -> Result<()> {
     let Some((name, wanted, _)) = not_for_it.into_iter().find(|(_, _, is_given)| *is_given) else { return Ok(()) };
     let purpose = if is_matrix { "matrix" } else { "graph" };
     Err(Error::Usage(format!("--{name}: expected --as {wanted} beside it, found --as {purpose}")))
+}
+
+/// Refuses to take a part of files: their edges would bring back what it leaves out.
+fn check_parts(runtime: &Runtime, inputs: &[PathBuf], args: &ImportArgs) -> Result<()> {
+    let of_images =
+        [("reverse", args.reverse), ("vertices", args.vertices.is_some()), ("exclude", args.exclude.is_some())];
+    let Some((given, _)) = of_images.into_iter().find(|(_, is_given)| *is_given) else { return Ok(()) };
+    let is_file = |input: &&PathBuf| !import::is_image(runtime, input);
+    let files = inputs.iter().filter(is_file).count();
+    match inputs.iter().find(is_file) {
+        None => Ok(()),
+        Some(_) if files == inputs.len() => {
+            Err(Error::Usage(format!("--{given}: expected an image as input, found files")))
+        }
+        Some(file) => Err(Error::Usage(format!(
+            "--{given}: expected images alone as inputs, found the file {} beside them, of which it takes no part; \
+             import that first, or add it to the part",
+            file.display()
+        ))),
+    }
+}
+
+/// Refuses an image in a folder that there is not.
+fn check_folder(runtime: &Runtime, image: &Path) -> Result<()> {
+    let Some(folder) = image.parent().filter(|folder| !folder.as_os_str().is_empty()) else { return Ok(()) };
+    match runtime.backend().named(folder) {
+        Some(found) if found.kind == FileKind::Directory => Ok(()),
+        _ => Err(outcore::io::Error::file(folder, "open", ErrorKind::NotFound.into()).into()),
+    }
 }
 
 /// Refuses statistics and a page in the place of the input, of the image or of each other, and files that cannot be
