@@ -1,5 +1,6 @@
 """Graphs made of graphs: parts, the other direction, no direction; images as inputs of an import, beside files."""
 
+import gzip
 import os
 import shutil
 import subprocess
@@ -279,3 +280,31 @@ def test_files_are_no_part_of_an_image_beside_them(tmp_path):
         refused = shell(tmp_path, "import", "s.oc", "t.csv", "v.oc", *option, code=1)
         assert f"{option[0]}: expected images alone as inputs, found the file t.csv" in refused
     assert not (tmp_path / "v.oc").exists()
+
+
+def test_lists_of_vertices_are_read_as_files_of_vertices_are(tmp_path):
+    (tmp_path / "s.csv").write_text("source,target\nann,bob\nbob,cy\ncy,ann\n")
+    shell(tmp_path, "import", "s.csv", "s.oc")
+    texts = {
+        "bom.txt": b"\xef\xbb\xbfann\ncy\n", "blanks.txt": b"  ann \t\r\ncy\n\n", "quotes.txt": b'"ann"\ncy\n# no\n',
+        "packed.txt.gz": gzip.compress(b"ann\ncy\n"), "result.csv": b"vertex,level\nann,0\ncy,\n",
+        "quoted.tsv": b'"vertex"\t"x"\n"ann"\t1\ncy\t2\n', "column.csv": b"vertex\nann\ncy\n",
+    }  # fmt: skip
+    for name, text in texts.items():
+        (tmp_path / name).write_bytes(text)
+        shell(tmp_path, "import", "s.oc", "part.oc", "--replace", "--vertices", name)
+        assert list(oc.Graph(tmp_path / "part.oc").edges) == [("cy", "ann")], name
+        shell(tmp_path, "import", "s.oc", "part.oc", "--replace", "--allow-empty", "--exclude", name)
+        assert list(oc.Graph(tmp_path / "part.oc")) == ["bob"], name
+        shell(tmp_path, "run", "node-boundary", "s.oc", "--vertices", f"@{name}", "--output", "beside.csv")
+        rows = (tmp_path / "beside.csv").read_text().splitlines()
+        assert sorted(rows) == ["ann,", "bob,1", "cy,", "vertex,edges"], name
+    # What a run writes is a list.
+    shell(tmp_path, "run", "core-number", "s.oc", "--output", "all.csv")
+    shell(tmp_path, "run", "core-number", "s.oc", "--output", "all.parquet")
+    for name in ("all.csv", "all.parquet"):
+        shell(tmp_path, "import", "s.oc", "part.oc", "--replace", "--vertices", name)
+        assert len(oc.Graph(tmp_path / "part.oc")) == 3
+    (tmp_path / "wrong.txt").write_text("ann\n\nnobody\n")
+    refused = shell(tmp_path, "import", "s.oc", "x.oc", "--vertices", "wrong.txt", code=1)
+    assert "wrong.txt:3: expected the id of a vertex of s.oc, found `nobody`" in refused and "such as `ann`" in refused

@@ -3,7 +3,7 @@
 use crate::answer::{Answer, check_different, say, write_json};
 use crate::args::{ExportArgs, GenerateArgs, ImportArgs, Purpose};
 use crate::common::Limits;
-use crate::id_lists::read_ids;
+use crate::id_lists::{in_line, read_ids};
 use crate::progress::{runtime, runtime_or};
 use crate::report::write_import;
 use outcore::array::{self, ArrayImportOptions, ArrayImportReport, NumberOptions};
@@ -237,7 +237,8 @@ fn part(graph: &Graph, args: &ImportArgs) -> Result<Part> {
     let mut part = Part::default();
     if let Some(file) = args.vertices.as_ref().or(args.exclude.as_ref()) {
         let mut memory = Vec::new();
-        part = Part::of_vertices(graph, &read_ids(graph.runtime(), file, &mut memory)?)?;
+        let ids = read_ids(graph.runtime(), file, &mut memory)?;
+        part = Part::of_vertices(graph, &ids).map_err(|error| in_line(error, file, &ids))?;
     }
     if let Some(given) = part.vertices.take_if(|_| args.exclude.is_some()) {
         let others = (0..graph.vertices() as u32).filter(|&vertex| !given.contains(vertex));

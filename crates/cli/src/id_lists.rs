@@ -1,11 +1,12 @@
-//! Lists of ids: as they are typed, or in files with an id a line.
+//! Lists of ids: as they are typed, or in files with an id a line, or with a column of them.
 //!
 //! *Cost.* The ids of a file are reserved from the budget while it is read. Where they have no room, the rest of the
 //! file is read for their number alone: so the limit that the refusal advises is enough for all of them.
 
+use outcore::import::each_vertex_id;
 use outcore::io::Reservation;
 use outcore::{Error, Kind, Parameter, Result, Runtime, Value};
-use std::io::{BufRead, BufReader, ErrorKind, Read};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// The sign before the name of a file of ids.
@@ -13,10 +14,9 @@ const OF_FILE: char = '@';
 const PURPOSE: &str = "the ids of vertices";
 /// Memory of an id beside its text: the string, its place in a list that grows, the allocator's, and its place in the
 /// search for vertices.
-const ID_BYTES: u64 = 160;
+const ID_BYTES: u64 = 176;
 /// Memory that is reserved at once.
 const STEP_BYTES: u64 = 64 << 10;
-const MOST_ID_BYTES: u64 = 1 << 20;
 
 /// A part of a list of ids on the command line.
 #[derive(Clone)]
@@ -45,8 +45,8 @@ impl IdList {
         };
         let ids = read_ids(runtime, file, memory).map_err(|error| not_there(error, option, file))?;
         Ok(match option.kind {
-            Kind::Seeds => Value::Seeds(vec![ids.into_iter().map(|id| (id, 1.0)).collect()]),
-            _ => Value::Vertices(ids),
+            Kind::Seeds => Value::Seeds(vec![ids.into_iter().map(|listed| (listed.id, 1.0)).collect()]),
+            _ => Value::Vertices(ids.into_iter().map(|listed| listed.id).collect()),
         })
     }
 }
@@ -64,46 +64,57 @@ pub fn joined(runtime: &Runtime, option: &Parameter, parts: &[IdList]) -> Result
     Ok((if matches!(option.kind, Kind::Seeds) { Value::Seeds(sets) } else { Value::Vertices(ids) }, memory))
 }
 
-/// The ids in a file, one a line; blank lines are none.
-pub fn read_ids(runtime: &Runtime, file: &Path, memory: &mut Vec<Reservation>) -> Result<Vec<String>> {
-    let mut reader = BufReader::new(runtime.backend().input(file)?);
-    let (mut ids, mut line, mut own) = (Vec::new(), Vec::new(), Vec::new());
+/// An id in a file, and its line where it has one.
+pub struct ListedId {
+    id: String,
+    line: Option<u64>,
+}
+
+impl AsRef<str> for ListedId {
+    fn as_ref(&self) -> &str {
+        &self.id
+    }
+}
+
+/// The ids in a file: one a line, or in the column `vertex` of a result.
+pub fn read_ids(runtime: &Runtime, file: &Path, memory: &mut Vec<Reservation>) -> Result<Vec<ListedId>> {
+    let (mut ids, mut own) = (Vec::new(), Vec::new());
     let (mut needed_bytes, mut reserved_bytes, mut has_room) = (0, 0, true);
-    for number in 1.. {
-        line.clear();
-        let read = (&mut reader).take(MOST_ID_BYTES + 2).read_until(b'\n', &mut line);
-        if read.map_err(|error| outcore::io::Error::file(file, "read", error))? == 0 {
-            break;
-        }
-        let id = line.strip_suffix(b"\n").unwrap_or(&line);
-        let id = id.strip_suffix(b"\r").unwrap_or(id);
-        let bad = |found: &str| Err(Error::input(file, Some(number), "an id in UTF-8, up to 1 MiB long", found));
-        if id.len() as u64 > MOST_ID_BYTES {
-            return bad("a longer line");
-        }
-        let Ok(id) = std::str::from_utf8(id) else { return bad("other bytes") };
-        if id.is_empty() {
-            continue;
-        }
+    each_vertex_id(runtime, file, &mut |id, line| {
         needed_bytes += ID_BYTES + id.len() as u64;
         while has_room && reserved_bytes < needed_bytes {
             match runtime.budget().reserve(PURPOSE, STEP_BYTES) {
                 Ok(step) => own.push(step),
                 Err(error) if error.advised_bytes().is_none() => return Err(error.into()),
-                Err(_) => (has_room, ids, own) = (false, Vec::new(), Vec::new()),
+                Err(_) => {
+                    has_room = false;
+                    ids.clear();
+                    own.clear();
+                }
             }
             reserved_bytes += STEP_BYTES;
         }
         if has_room {
-            ids.push(id.to_owned());
+            ids.push(ListedId { id: id.to_owned(), line });
         }
-    }
+        Ok(())
+    })?;
     if !has_room {
         let (budget, all_bytes) = (runtime.budget(), needed_bytes.next_multiple_of(STEP_BYTES));
         return Err(budget.refusal(PURPOSE, all_bytes, budget.available_bytes()).into());
     }
     memory.extend(own);
     Ok(ids)
+}
+
+/// Says in which line of a file an id stands that the graph does not have.
+pub fn in_line(error: Error, file: &Path, ids: &[ListedId]) -> Error {
+    let Error::NoId { path, id, ids: all } = &error else { return error };
+    // The error has the beginning of a long one.
+    let Some(listed) = ids.iter().find(|listed| listed.id.starts_with(id.as_str())) else { return error };
+    let expected = format!("the id of a vertex of {}", path.display());
+    let advice = format!("{all}; a list of vertices has one a line, or is a table whose first column is `vertex`");
+    Error::input(file, listed.line, expected, format!("`{id}`")).advise(advice)
 }
 
 /// Says how an id that begins with the sign of files is typed, if there is no such file.

@@ -102,6 +102,19 @@ pub enum Ids {
 pub const FULL_BYTES: usize = 1 << 20;
 
 impl Ids {
+    /// Visits one end of every edge, as text: of edges that are loops.
+    pub(crate) fn each_loop(&self, mut visit: impl FnMut(&str) -> Result<()>) -> Result<()> {
+        match self {
+            Ids::Integer { values, negative, .. } => values.iter().step_by(2).try_for_each(|&value| {
+                visit(&if *negative { (value as i64).to_string() } else { value.to_string() }) //
+            }),
+            Ids::Text { bytes, ends } => ends.chunks(2).enumerate().try_for_each(|(edge, pair)| {
+                let start = edge.checked_sub(1).map_or(0, |before| ends[2 * before + 1]);
+                visit(&String::from_utf8_lossy(&bytes[start as usize..pair[0] as usize]))
+            }),
+        }
+    }
+
     /// No integers.
     pub fn integers() -> Self {
         Ids::Integer { values: Vec::new(), negative: false, huge: false }

@@ -12,7 +12,8 @@ use crate::input::context::InputContext;
 use crate::input::file::Input;
 use crate::input::folders::{Files, expand, listed_files};
 use crate::input::partitions::Partitions;
-use crate::recognise::LOOKED_AT_BYTES;
+use crate::recognise::{self, LOOKED_AT_BYTES};
+use crate::text::vertex_lines;
 use crate::vertices::with_vertices;
 use outcore_image::{Error, Result};
 use outcore_io::{Budget, Runtime};
@@ -152,8 +153,41 @@ pub fn with_vertex_table(runtime: &Runtime, source: Source, table: &Path, option
     with_vertices(source, opened, &name)
 }
 
-fn of_vertices() -> InputOptions {
-    InputOptions { of_vertices: true, ..InputOptions::default() }
+/// Visits the ids of a list of vertices in a file, as text, with their lines where it is text: one id a line, as in a
+/// file of vertices beside edges; or a table whose column `vertex` comes first, as results are written, or one in
+/// Parquet or Arrow with ids in the first column.
+///
+/// # Errors
+/// A file that cannot be read, or is none of these; an error of `visit`.
+pub fn each_vertex_id(
+    runtime: &Runtime,
+    file: &Path,
+    visit: &mut dyn FnMut(&str, Option<u64>) -> Result<()>,
+) -> Result<()> {
+    let input = Input::file(file, &InputContext::of(runtime))?;
+    let start = input.start(LOOKED_AT_BYTES)?;
+    let is_text = recognise::by_magic(&start).is_none();
+    if is_text && !vertex_lines::begins_table(&start) {
+        return vertex_lines::each_id(&input, &mut |id, line| visit(id, Some(line)));
+    }
+    let mut options = InputOptions { of_vertices: true, ..InputOptions::default() };
+    if is_text {
+        options = InputOptions { format: Some("edge-list".into()), ids: IdKind::String, header: Some(true), ..options };
+    }
+    let mut source = Format::of(&input, &options)?.open(&input, &options)?;
+    let (parser, mut batch) = (source.parser(), EdgeBatch::new(source.facts().string_ids));
+    while let Some(block) = source.next_block()? {
+        for part in block.parts() {
+            batch.clear();
+            parser.parse(&part?, &mut batch, &mut |batch| {
+                batch.ids.each_loop(|id| visit(id, None))?;
+                batch.clear();
+                Ok(())
+            })?;
+            batch.ids.each_loop(|id| visit(id, None))?;
+        }
+    }
+    Ok(())
 }
 
 pub(crate) fn open_memory(format: &str, bytes: &[u8], options: &InputOptions) -> Result<Source> {

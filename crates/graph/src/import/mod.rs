@@ -50,7 +50,7 @@ pub use options::{Duplicates, ImportOptions, ImportReport, ImportStats, OrderCho
 pub use outcore_ingest::{
     AttributeField, Attributes, Block, BlockData, Condition, EdgeBatch, Facts, GraphalyticsProperties, IdKind, Ids,
     InputOptions, Literal, Nulls, Parser, ReadBlocks, Rows, SIDES, Source, TakeBatch, TextFacts, Weights, count_edges,
-    formats, from_batches, open, with_shape, with_vertex_range, with_vertex_table, with_vertices,
+    each_vertex_id, formats, from_batches, open, with_shape, with_vertex_range, with_vertex_table, with_vertices,
 };
 pub use read::ReadEdge;
 pub use summary::ImportSummary;

@@ -36,6 +36,30 @@ pub(crate) fn own_comment(input: &Input) -> Result<Option<OwnComment>> {
     Ok(lines(start).next().and_then(OwnComment::of))
 }
 
+/// Visits every id as text, with the number of its line.
+pub(crate) fn each_id(input: &Input, visit: &mut dyn FnMut(&str, u64) -> Result<()>) -> Result<()> {
+    let parser = VertexLines { path: input.path().to_owned(), string_ids: true, guessed: false };
+    let (mut blocks, mut ids) = (LineBlocks::new(input.stream()?), Ids::strings());
+    while let Some(block) = blocks.next_lines()? {
+        for (number, line) in (block.first_line..).zip(lines(&block.bytes)).filter(|(_, line)| is_data(line)) {
+            ids.clear();
+            parser.push(line, number, &mut ids)?;
+            if let Ids::Text { bytes, .. } = &ids {
+                visit(&String::from_utf8_lossy(bytes), number)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whether the first line of a file names the column `vertex`, before others or alone: it is a table of results.
+pub(crate) fn begins_table(start: &[u8]) -> bool {
+    let start = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start);
+    let line = lines(start).next().unwrap_or_default();
+    let name = line.split(|byte| b",;\t".contains(byte)).next().map(trim).unwrap_or_default();
+    matches!(name, b"vertex" | b"\"vertex\"")
+}
+
 struct VertexLines {
     path: PathBuf,
     string_ids: bool,
