@@ -182,7 +182,8 @@ def test_a_vertex_program_has_a_page(web):
 def test_all_that_can_be_run_has_a_page(scratch):
     oc.generate("kronecker", scale=9, output="k.oc", weights="unit", directed=False)
     np.save("x.npy", np.random.default_rng(1).normal(size=(2000, 3)))
-    for words in (["eigsh", "k.oc", "--k", "2"], ["kmeans", "x.npy", "--n-clusters", "3"], ["cov", "x.npy"]):
+    for words in (["eigsh", "k.oc", "--k", "2"], ["kmeans", "x.npy", "--n-clusters", "3"], ["cov", "x.npy"],
+                  ["describe", "x.npy"]):
         done = outcore("run", *words, "--report", f"{words[0]}.html", "--stats", f"{words[0]}.json")
         assert done.returncode == 0, done.stderr
         _, data = check_page(pathlib.Path(f"{words[0]}.html").read_text(), json.loads(pathlib.Path(f"{words[0]}.json").read_text()))

@@ -9,8 +9,8 @@ use crate::report::{About, Page, account, failure, not_converged};
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use outcore::io::backend::FileKind;
 use outcore::io::{bytes_text, escaped, limit_text};
-use outcore::learn::{Data, Declaration, NAMES, Plan, STATISTICS};
-use outcore::report::{Given, Planned};
+use outcore::learn::{Data, Declaration, NAMES, Plan, STATISTICS, Table};
+use outcore::report::{Given, Planned, SomeRows};
 use outcore::{Error, Fact, OUTPUT_ENDINGS, Result, Runtime, Value, Values, named};
 use serde_json::json;
 use std::fmt::{self, Display, Formatter};
@@ -112,12 +112,13 @@ fn run(args: &LearnArgs) -> Result<u8> {
         explain(args, &runtime, &data, &plan)?;
         return Ok(SUCCESS);
     }
-    let page = Page::begin(common, &runtime, || about(args, &data, &plan));
+    let page = Page::begin(common, &runtime, || about(args, &runtime, &data, &plan));
     let mut results = plan.find(&runtime)?;
     let _result = runtime.budget().reserve("the result", plan.result_bytes)?;
     let mut page = page.map(Page::end);
     if let Some(page) = &mut page {
-        page.result.lines = results.lines.iter().cloned().chain(results.table.lines()).collect();
+        page.result.lines.clone_from(&results.lines);
+        page.result.tables.extend(first_rows(&results.table));
     }
     tell_notes(&runtime, common);
     if let Some(unconverged) = results.unconverged.take().filter(|_| !args.allow_unconverged) {
@@ -138,11 +139,27 @@ fn run(args: &LearnArgs) -> Result<u8> {
     Ok(SUCCESS)
 }
 
-fn about(args: &LearnArgs, data: &Data, plan: &Plan) -> About {
+/// The rows of a table that the page shows; nothing of an empty one.
+fn first_rows(table: &Table) -> Option<SomeRows> {
+    let (columns, rows) = table.shown();
+    let more = table.more().map_or(String::new(), |more| format!(" (and {more})"));
+    (!rows.is_empty()).then(|| SomeRows { title: format!("By {}{more}", table.labels.0), columns, rows })
+}
+
+/// The memory of a run: all that it needs, and a limit that is enough for it.
+fn needs(args: &LearnArgs, runtime: &Arc<Runtime>, plan: &Plan) -> Result<(u64, u64)> {
+    let needed_bytes = plan.needed_bytes(runtime, args.common.output.as_deref())?;
+    let budget = runtime.budget();
+    Ok((needed_bytes, budget.limit_for(needed_bytes, budget.available_bytes())))
+}
+
+fn about(args: &LearnArgs, runtime: &Arc<Runtime>, data: &Data, plan: &Plan) -> About {
     let options = Given::all(args.statistic.options, &args.given);
     let facts = [("rows", json!(data.rows())), ("columns", json!(data.names.len()))];
     let facts = facts.into_iter().map(|(name, fact)| (name.to_owned(), fact)).collect();
-    let plan = Planned { notes: vec![format!("Planned passes: {}.", plan.passes)], ..Planned::default() };
+    let memory_bytes = needs(args, runtime, plan).ok().map(|(_, limit_bytes)| limit_bytes);
+    let notes = vec![format!("Planned passes: {}.", plan.passes)];
+    let plan = Planned { memory_bytes, notes, ..Planned::default() };
     About { name: args.statistic.name, options, facts, plan }
 }
 
@@ -206,10 +223,8 @@ fn write_array(f: &mut Formatter<'_>, before: &str, numbers: &[f64], shape: &[us
 }
 
 fn explain(args: &LearnArgs, runtime: &Arc<Runtime>, data: &Data, plan: &Plan) -> Result<()> {
-    let (memory_bytes, read_bytes) =
-        (plan.needed_bytes(runtime, args.common.output.as_deref())?, plan.read_bytes(runtime)?);
-    let budget = runtime.budget();
-    let limit = limit_text(budget.limit_for(memory_bytes, budget.available_bytes()));
+    let ((memory_bytes, limit_bytes), read_bytes) = (needs(args, runtime, plan)?, plan.read_bytes(runtime)?);
+    let limit = limit_text(limit_bytes);
     say(format_args!("array    {} rows of {} columns", data.rows(), data.names.len()))?;
     say(format_args!("memory   {limit} ({} beside the process)", bytes_text(memory_bytes)))?;
     if let Some(output) = &args.common.output {

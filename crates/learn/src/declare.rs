@@ -292,7 +292,7 @@ pub struct Table {
 
 /// Largest number of rows and columns of a table that are shown.
 const SHOWN_ROWS: usize = 10;
-const SHOWN_COLUMNS: usize = 7;
+const SHOWN_COLUMNS: usize = 8;
 
 impl Table {
     /// The table of a matrix that lies row by row.
@@ -310,24 +310,35 @@ impl Table {
         NumbersShape { rows, names, labels, element: ElementType::Float64, axes, is_transposed: false }
     }
 
-    /// The first rows and columns as lines, and how many there are beside these.
-    pub fn lines(&self) -> Vec<String> {
-        let (rows, columns) = (self.labels.1.len(), self.names.len());
-        let cells = |cell: &dyn Fn(usize) -> String| -> String {
-            (0..columns.min(SHOWN_COLUMNS)).map(|column| format!(" {:>12}", cell(column))).collect()
+    /// The first rows and columns as text: the headings, and the cells row by row, of which the first names the row.
+    pub fn shown(&self) -> (Vec<String>, Vec<Vec<String>>) {
+        let line = |first: &str, cell: &dyn Fn(usize) -> String| {
+            let cells = (0..self.names.len().min(SHOWN_COLUMNS)).map(cell);
+            std::iter::once(first.to_owned()).chain(cells).collect()
         };
-        let mut lines = vec![format!("  {:16}{}", self.labels.0, cells(&|column| self.names[column].clone()))];
-        for row in 0..rows.min(SHOWN_ROWS) {
-            let numbers = cells(&|column| short(self.columns[column][row]));
-            lines.push(format!("  {:16}{numbers}", self.labels.1[row]));
-        }
+        let rows = self.labels.1.iter().take(SHOWN_ROWS).enumerate();
+        let rows = rows.map(|(row, label)| line(label, &|column| short(self.columns[column][row])));
+        (line(self.labels.0, &|column| self.names[column].clone()), rows.collect())
+    }
+
+    /// Number of rows and columns beside those that are shown, as text, if there are more.
+    pub fn more(&self) -> Option<String> {
+        let (rows, columns) = (self.labels.1.len(), self.names.len());
         let more = [("rows", rows.saturating_sub(SHOWN_ROWS)), ("columns", columns.saturating_sub(SHOWN_COLUMNS))];
         let more: Vec<String> =
             more.iter().filter(|(_, count)| *count > 0).map(|(name, count)| format!("{count} more {name}")).collect();
-        if !more.is_empty() {
-            lines.push(format!("  and {}", more.join(" and ")));
-        }
-        lines
+        (!more.is_empty()).then(|| more.join(" and "))
+    }
+
+    /// The first rows and columns as lines, and how many there are beside these.
+    pub fn lines(&self) -> Vec<String> {
+        let (headings, rows) = self.shown();
+        let line = |cells: &Vec<String>| {
+            let numbers: String = cells[1..].iter().map(|cell| format!(" {cell:>12}")).collect();
+            format!("  {:16}{numbers}", cells[0])
+        };
+        let more = self.more().map(|more| format!("  and {more}"));
+        std::iter::once(&headings).chain(&rows).map(line).chain(more).collect()
     }
 }
 
@@ -389,11 +400,14 @@ mod tests {
 
     #[test]
     fn long_tables_are_cut() {
-        let names: Vec<String> = (0..9).map(|i| format!("x{i}")).collect();
-        let numbers: Vec<f64> = (0..108).map(f64::from).collect();
+        let names: Vec<String> = (0..10).map(|i| format!("x{i}")).collect();
+        let numbers: Vec<f64> = (0..120).map(f64::from).collect();
         let labels = (0..12).map(|i| i.to_string()).collect();
         let lines = Table::of_rows(("row", labels), names, &numbers).lines();
         assert_eq!((lines.len(), lines[11].as_str()), (12, "  and 2 more rows and 2 more columns"));
-        assert_eq!(lines[2].split_whitespace().collect::<Vec<_>>(), ["1", "9", "10", "11", "12", "13", "14", "15"]);
+        assert_eq!(
+            lines[2].split_whitespace().collect::<Vec<_>>(),
+            ["1", "10", "11", "12", "13", "14", "15", "16", "17"]
+        );
     }
 }
