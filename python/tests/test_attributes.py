@@ -695,3 +695,10 @@ def test_vertices_with_several_rows_and_tables_without_any_are_noted(tmp_path: p
         with pytest.raises(oc.InputError) as refused:
             oc.load_graph(tmp_path / "s.csv", vertices=tmp_path / "v.csv")
         assert "table of vertices" in str(refused.value) and "graph500" not in str(refused.value)
+
+
+def test_empty_files_among_others_meet_all_conditions(tmp_path: pathlib.Path) -> None:
+    for name, text in (("a", "source,target,note\n1,2,x\n2,3,\n"), ("b", "source,target,note\n3,4,\n"), ("c", "")):
+        (tmp_path / f"{name}.csv").write_text(text)
+    g = oc.load_graph(tmp_path, where="note = null", attributes=["note"])
+    assert sorted(g.edges) == [(2, 3), (3, 4)]

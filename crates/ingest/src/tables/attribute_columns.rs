@@ -53,6 +53,10 @@ pub(crate) fn asked_columns(
     used: &[Option<usize>],
     path: &Path,
 ) -> Result<Vec<usize>> {
+    if names.is_empty() {
+        // An empty file among others.
+        return Ok(Vec::new());
+    }
     let is_free = |column: &usize| !used.contains(&Some(*column));
     let all = || (0..names.len()).filter(|column| is_free(column) && !names[*column].is_empty()).collect();
     let mut columns = match &options.attributes {
