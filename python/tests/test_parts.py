@@ -308,3 +308,14 @@ def test_lists_of_vertices_are_read_as_files_of_vertices_are(tmp_path):
     (tmp_path / "wrong.txt").write_text("ann\n\nnobody\n")
     refused = shell(tmp_path, "import", "s.oc", "x.oc", "--vertices", "wrong.txt", code=1)
     assert "wrong.txt:3: expected the id of a vertex of s.oc, found `nobody`" in refused and "such as `ann`" in refused
+
+
+def test_attributes_are_in_the_order_in_which_they_are_named_in_images_too(tmp_path):
+    (tmp_path / "s.csv").write_text("source,target,at,note,n\na,b,2026-10-01,x,1\n")
+    (tmp_path / "t.csv").write_text("source,target,at,note,n\nb,c,2026-10-02,y,2\n")
+    shell(tmp_path, "import", "s.csv", "s.oc", "--attributes", "all")
+    for inputs in (["s.oc", "t.csv"], ["t.csv", "s.oc"], ["s.oc"]):
+        shell(tmp_path, "import", *inputs, "both.oc", "--replace", "--attributes", "note,at")
+        made = oc.Graph(tmp_path / "both.oc")
+        assert [name for name, _ in made.info()["attributes"]] == ["note", "at"] and len(made) == len(inputs) + 1
+        assert made.edges["a", "b"]["note"] == "x"

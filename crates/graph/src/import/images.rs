@@ -10,6 +10,7 @@ use crate::export::edge_batches::{EdgeBatches, EdgeData};
 use crate::export::vertex_batches::VertexBatches;
 use crate::import::sides;
 use arrow_array::{RecordBatchIterator, RecordBatchReader};
+use outcore_format::Attribute;
 use outcore_image::{Error, ImageOptions, MANIFEST, Result};
 use outcore_ingest::{
     Attributes, Condition, InputOptions, Source, WhichVertices, chained, from_batches, narrowed, rows_that_meet,
@@ -215,7 +216,7 @@ fn source_of(graph: Arc<Graph>, options: &InputOptions, part: Part, sides: Optio
         source: Some(source.into()),
         target: Some(target.into()),
         weight: options.weight.clone().filter(|name| name != "none"),
-        attributes: Attributes::All,
+        attributes: in_order(own, &options.attributes, options.weight.as_deref()),
         ..InputOptions::default()
     };
     let Wanted { vertices, left_out, ends, conditions } = Wanted::of(&graph, &options.conditions, &part)?;
@@ -332,6 +333,17 @@ fn vertices_that_meet(
         )));
     }
     Ok((Arc::new(found), left_out))
+}
+
+/// All attributes of an image but its weights, those first that are chosen by name: a file beside it has them in this
+/// order.
+fn in_order(own: &[Attribute], chosen: &Attributes, weight: Option<&str>) -> Attributes {
+    let own: Vec<&String> = own.iter().map(|one| &one.name).filter(|name| Some(name.as_str()) != weight).collect();
+    let Attributes::Named(names) = chosen else { return Attributes::All };
+    let first = names.iter().filter(|name| own.contains(name));
+    let others = own.iter().copied().filter(|name| !names.contains(name));
+    let ordered: Vec<&String> = first.chain(others).collect();
+    if ordered == own { Attributes::All } else { Attributes::Named(ordered.into_iter().cloned().collect()) }
 }
 
 /// Batches without a column.
