@@ -490,9 +490,10 @@ def test_an_attribute_called_weight_is_none(tmp_path: pathlib.Path, ending: str)
 
 
 def test_why_an_attribute_does_not_count_is_said() -> None:
-    rows = pa.table({"source": [1, 2], "target": [2, 3], "a": [1, None], "b": ["x", "y"], "c": [1.0, float("inf")]})
-    g = oc.load_graph(rows, attributes=True)
-    for name, why in [("a", "is missing for some edges"), ("b", "is no number"), ("c", "is not finite for some edges")]:
+    columns = {"a": [1, None], "b": ["x", "y"], "c": [1.0, float("inf")], "d": ["x", None]}
+    g = oc.load_graph(pa.table({"source": [1, 2], "target": [2, 3], **columns}), attributes=True)
+    whys = {"a": "is missing for some", "b": "is no number", "c": "is not finite for some", "d": "is no number"}
+    for name, why in whys.items():
         with pytest.raises(oc.OutcoreError, match=f"`{name}`, which {why}"):
             oc.sssp(g, 1, weight=name)
 
@@ -702,3 +703,13 @@ def test_empty_files_among_others_meet_all_conditions(tmp_path: pathlib.Path) ->
         (tmp_path / f"{name}.csv").write_text(text)
     g = oc.load_graph(tmp_path, where="note = null", attributes=["note"])
     assert sorted(g.edges) == [(2, 3), (3, 4)]
+
+
+def test_a_time_that_is_none_is_refused_with_an_example(tmp_path: pathlib.Path) -> None:
+    rows = "1,2,2026-10-01 12:00\n" * 1100
+    (tmp_path / "s.csv").write_text("source,target,at\n" + rows)
+    with pytest.raises(oc.UsageError, match=r"`at` can have \(timestamp, such as 2024-02-29 18:30\), found `soon`"):
+        oc.load_graph(tmp_path / "s.csv", where="at > soon")
+    (tmp_path / "s.csv").write_text("source,target,at\n" + rows + "1,2,soon\n")
+    with pytest.raises(oc.InputError, match=r"timestamp, such as 2024-02-29 18:30 in column 3, `at`, found `soon`"):
+        oc.load_graph(tmp_path / "s.csv", attributes=True)

@@ -319,3 +319,11 @@ def test_attributes_are_in_the_order_in_which_they_are_named_in_images_too(tmp_p
         made = oc.Graph(tmp_path / "both.oc")
         assert [name for name, _ in made.info()["attributes"]] == ["note", "at"] and len(made) == len(inputs) + 1
         assert made.edges["a", "b"]["note"] == "x"
+
+
+def test_adding_to_an_image_with_weights_is_advised(tmp_path):
+    (tmp_path / "s.csv").write_text("payer,payee,amount,note\na,b,2,x\n")
+    shell(tmp_path, "import", "s.csv", "s.oc", "--weight", "amount", "--attributes", "note")
+    refused = shell(tmp_path, "import", "s.oc", "s.csv", "x.oc", "--attributes", "all", code=1)
+    assert "say --weight 'amount'" in refused
+    shell(tmp_path, "import", "s.oc", "s.csv", "x.oc", "--attributes", "all", "--weight", "amount")

@@ -126,7 +126,13 @@ fn join(names: &[PathBuf], empty: &[bool], all: &[Facts]) -> Result<Facts> {
             .advise("say --bipartite"));
         }
         if facts.weights.is_some() != joined.weights.is_some() || facts.is_complex != joined.is_complex {
-            return Err(differs("kind of weights", kind_of_weights(facts).to_owned()));
+            let error = differs("kind of weights", kind_of_weights(facts).to_owned());
+            return Err(match joined.weights.as_ref().xor(facts.weights.as_ref()) {
+                Some(name) => error.advise(format!(
+                    "if the other inputs have such a column, say --weight '{name}'; if weights are to go, --weight none"
+                )),
+                None => error,
+            });
         }
         join_attributes(&mut joined, facts, &names[speaking], name)?;
         check_columns(&joined, facts, [&names[speaking], name].map(PathBuf::as_path), is_same_format)?;

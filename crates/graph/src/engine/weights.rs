@@ -162,9 +162,9 @@ impl Graph {
                 let attributes = &self.manifest().attributes;
                 if let Some(attribute) = attributes.iter().find(|attribute| attribute.name == name) {
                     let why = match attribute.missing {
+                        _ if !attribute.kind.is_number() => "is no number",
                         Some(_) => "is missing for some edges",
-                        None if attribute.kind.is_number() => "is not finite for some edges",
-                        None => "is no number",
+                        None => "is not finite for some edges",
                     };
                     let found = format!("the attribute `{name}`, which {why} ({})", attribute.kind.name());
                     let image = self.path().display();

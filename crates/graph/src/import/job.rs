@@ -591,12 +591,12 @@ impl<'a> Job<'a> {
             (Some(ends), _) => (
                 ends,
                 "expected every edge once, found more than one edge",
-                "; choose what to do with them: --duplicates first, sum, min, max or keep",
+                "; choose what to do with them: --duplicates first, last, sum, min, max or keep",
             ),
             (None, Some(ends)) => (
                 ends,
                 "expected weights whose sums fit their type, found duplicate edges",
-                " whose sum does not; choose another way to combine them: --duplicates first, min, max or keep",
+                " whose sum does not; choose another way to combine them: --duplicates first, last, min, max or keep",
             ),
             (None, None) => return Ok(()),
         };
@@ -745,7 +745,7 @@ fn check_complex(facts: &Facts, duplicates: Duplicates) -> Result<()> {
             facts.attributes.len()
         ),
         Duplicates::Min | Duplicates::Max => format!(
-            "expected --duplicates sum, first, keep or error for complex weights, which cannot be ordered, found {}",
+            "expected --duplicates sum, first, last, keep or error for complex weights, which have no order, found {}",
             duplicates.name()
         ),
         _ => return Ok(()),

@@ -3,7 +3,7 @@
 use crate::batch::{EdgeBatch, Ids, Weights};
 use crate::column_names::listed;
 use crate::condition::{Comparison, Condition, Literal, refused};
-use crate::tables::attributes::{AttributeField, AttributeValues};
+use crate::tables::attributes::{AttributeField, AttributeValues, form};
 use crate::text::number::{Integer, integer, real};
 use crate::text::times::{Count, Moment};
 use outcore_format::{AttributeKind, TimeUnit};
@@ -105,7 +105,7 @@ impl Check {
             let whole = || Value::of(&AttributeKind::Integer, text).filter(|_| column == Column::Weights);
             let is_id = |value: &Value<'_>| !matches!((column, value), (Column::End(_), Value::Real(_)));
             whole().or_else(|| Value::of(&kind, text)).filter(is_id).ok_or_else(|| {
-                let expected = format!("a value that `{name}` can have ({})", kind.name());
+                let expected = format!("a value that `{name}` can have ({})", form(&kind));
                 refused(text.unwrap_or("null"), &expected)
             })
         };

@@ -30,6 +30,15 @@ pub struct AttributeField {
     pub kind: AttributeKind,
 }
 
+/// The name of a kind, with an example where values have a form that is not plain.
+pub(crate) fn form(kind: &AttributeKind) -> String {
+    match kind {
+        AttributeKind::Date => format!("{}, such as 2024-02-29", kind.name()),
+        AttributeKind::Timestamp { .. } => format!("{}, such as 2024-02-29 18:30", kind.name()),
+        _ => kind.name().to_owned(),
+    }
+}
+
 /// The values of an attribute, one for each edge, or each vertex, of a batch.
 #[derive(Clone, Debug, PartialEq)]
 pub enum AttributeValues {

@@ -11,7 +11,7 @@ use crate::batch::{
 };
 use crate::bipartite::SIDES;
 use crate::input::file::Input;
-use crate::tables::attributes::AttributeColumn;
+use crate::tables::attributes::{AttributeColumn, form};
 use crate::text::blocks::{LineBlocks, Lines};
 use crate::text::columns::{Columns, Comments, Field, FixedColumns, Separator, Skipped, begins_with_word, split};
 use crate::text::detect::{Detected, detect, named_again};
@@ -271,7 +271,7 @@ impl EdgeList {
                     AttributeKind::String => format!("text in UTF-8 in column {}, `{}`", column + 1, field.name),
                     _ => format!(
                         "an attribute of the kind {} in column {}, `{}`",
-                        field.kind.name(),
+                        form(&field.kind),
                         column + 1,
                         field.name
                     ),
