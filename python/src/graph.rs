@@ -9,7 +9,7 @@ use crate::views::{Data, PyDegrees, PyEdges, PyNodes, Rows};
 use outcore::io::backend::Memory;
 use outcore::io::{escaped, lock};
 use outcore::{
-    Degree, Direction, Edges, Error, Graph, GraphOptions, Neighbour, Runtime, RuntimeOptions, Weight, least_limit,
+    Degree, Direction, Edges, Error, Graph, GraphOptions, Neighbour, Runtime, RuntimeOptions, Table, Weight, least_limit,
 };
 use pyo3::exceptions::{PyNotImplementedError, PyTypeError};
 use pyo3::gc::{PyTraverseError, PyVisit};
@@ -347,9 +347,10 @@ impl PyGraph {
         py: Python<'_>,
         path: PathBuf,
         vertices: Option<PathBuf>,
-        results: Option<PyRef<'_, PyTable>>,
+        results: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Vec<PathBuf>> {
         let graph = self.open(py)?;
+        let results = results.map(result_of).transpose()?;
         if let Some(table) = &vertices {
             outcore::check_vertex_table(&path, table).map_err(|error| raise(py, error))?;
         }
@@ -360,7 +361,6 @@ impl PyGraph {
             );
             return Err(usage(py, text));
         }
-        let results = results.map(|results| results.table.clone());
         let joined = results.as_ref();
         let report = run(py, graph.runtime(), || {
             outcore::check_export_memory(&graph, &path, vertices.as_deref(), joined)?;
@@ -705,5 +705,16 @@ impl PyGraph {
         let kind = if graph.is_directed() { "directed" } else { "undirected" };
         let (vertices, edges) = (graph.vertices(), graph.edges());
         format!("<outcore.Graph {place}: {vertices} vertices, {edges} {kind} edges>")
+    }
+}
+
+/// The table of a result that an export is to write.
+fn result_of(given: &Bound<'_, PyAny>) -> PyResult<Table> {
+    match given.cast::<PyTable>() {
+        Ok(result) => Ok(result.get().table.clone()),
+        Err(_) => Err(PyTypeError::new_err(format!(
+            "expected results= to be a result of this graph, found {}; several become one with `a.join(b)`",
+            given.get_type().name()?
+        ))),
     }
 }

@@ -341,10 +341,10 @@ impl PyTable {
     }
 
     /// The columns of this result and of others of the same graph beside each other, by id, in the order of this one's
-    /// rows. Nothing is copied.
+    /// rows. A further column of a name has a number behind it: the second `parent` is `parent_2`. Nothing is copied.
     ///
     /// Raises:
-    ///     UsageError: A result of another graph; a column whose name is there twice.
+    ///     UsageError: A result of another graph.
     ///
     /// >>> both = ranks.join(levels)
     /// >>> both.columns, both.row("lone")["level"]
@@ -365,10 +365,10 @@ impl PyTable {
                 return Err(usage(py, text));
             }
             for (name, column) in other.table.columns() {
-                if columns.iter().any(|(own, _)| own == name) {
-                    return Err(usage(py, format!("expected columns of different names, found `{name}` twice")));
-                }
-                columns.push((name.clone(), column.clone()));
+                let is_free = |name: &String| columns.iter().all(|(own, _)| own != name);
+                let numbered = (2..).map(|number| format!("{name}_{number}"));
+                let free = std::iter::once(name.clone()).chain(numbered).find(is_free).unwrap_or_default();
+                columns.push((free, column.clone()));
             }
         }
         Ok(this.with(this.table.with_columns(columns)))

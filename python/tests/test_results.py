@@ -129,8 +129,12 @@ def test_results_of_one_graph_are_joined(tmp_path):
     assert both.row(1) == {**ranks.row(1), **cores.row(1), **oc.degree_centrality(g).row(1)}
     again = oc.core_number(oc.Graph(tmp_path / "g.oc"))
     assert ranks.join(again).columns == ["vertex", "pagerank", "core"]
-    with pytest.raises(oc.UsageError, match="`pagerank` twice"):
-        ranks.join(ranks)
+    assert ranks.join(ranks, ranks).columns == ["vertex", "pagerank", "pagerank_2", "pagerank_3"]
+    trees = oc.bfs(g, 3).join(oc.sssp(g, 3, weight=None))
+    assert trees.columns == ["vertex", "level", "parent", "distance", "parent_2"] and trees.row(1)["parent_2"] == 3
+    for given, name in (([ranks, cores], "list"), (ranks.to_pandas(), "DataFrame")):
+        with pytest.raises(TypeError, match=rf"results=.*found {name}; several become one with `a\.join\(b\)`"):
+            g.export(tmp_path / "g.gexf", results=given)
     oc.import_graph([(1, 2)], tmp_path / "h.oc")
     with pytest.raises(oc.UsageError, match=r"one graph.*h\.oc"):
         ranks.join(oc.pagerank(oc.Graph(tmp_path / "h.oc")))
