@@ -21,7 +21,7 @@ from outcore._options import LIMITS, Progress, checked, checked_options, ids_of,
 from outcore._outcore import Graph, Runtime
 
 # A condition on edges: text such as "amount >= 100", or a column, a comparison and a value or a list of values.
-Where = str | tuple[str, str, Any] | None
+Where = str | tuple[str, str, Any]
 
 
 @checked
@@ -35,7 +35,7 @@ def import_graph(
     target: str | int | None = None,
     weight: str | int | None = None,
     attributes: bool | str | list[str | int] = False,
-    where: Where | list[Where] = None,
+    where: Where | list[Where] | None = None,
     delimiter: str | None = None,
     header: bool | None = None,
     comment: str | None = None,

@@ -574,7 +574,7 @@ def import_matrix(
     source: str | int | None = None,
     target: str | int | None = None,
     weight: str | int | None = None,
-    where: Where | list[Where] = None,
+    where: Where | list[Where] | None = None,
     format: str | None = None,
     delimiter: str | None = None,
     header: bool | None = None,
