@@ -349,3 +349,17 @@ def test_rows_of_a_closed_graph_end_with_an_error(data):
             next(view)
     # Results are not the graph's.
     assert len(list(ranks)) == 11
+
+
+def test_the_shell_writes_nothing_before_a_refusal(tmp_path):
+    def refused(*arguments):
+        done = subprocess.run([OUTCORE, *arguments], capture_output=True, text=True, cwd=tmp_path)
+        assert done.returncode == 1 and done.stdout == "", (done.stdout, done.stderr)
+        return done.stderr
+
+    (tmp_path / "s.csv").write_text("source,target\nann,bob\nbob,cy\n")
+    oc.import_graph(tmp_path / "s.csv", tmp_path / "s.oc")
+    assert "no vertex `nope`" in refused("neighbors", "s.oc", "ann", "nope")
+    assert "nope" in refused("import", "s.csv", "nope/z.oc", "--explain")
+    for table in ("-", "v.jsonl"):
+        assert "a table of vertices that ends in one of" in refused("export", "s.oc", "-.csv", "--vertex-table", table)

@@ -188,11 +188,17 @@ def test_all_that_can_be_run_has_a_page(scratch):
         assert done.returncode == 0, done.stderr
         _, data = check_page(pathlib.Path(f"{words[0]}.html").read_text(), json.loads(pathlib.Path(f"{words[0]}.json").read_text()))
         assert data["name"] == words[0] and data["input"] == words[1] and data["plan"]["notes"] and data["facts"]
-        assert data["result"]["lines"] and all(line in done.stdout for line in data["result"]["lines"])
-    done = outcore("run", "kmeans", "x.npy", "--n-clusters", "3", "--report", "./x.npy")
-    assert done.returncode == 1 and "expected different files" in done.stderr
-    done = outcore("run", "bfs", "k.oc", "--source", "1", "--report", "a.csv", "--output", "a.csv")
-    assert done.returncode == 1 and "expected different files" in done.stderr
+        assert all(line in done.stdout for line in data["result"]["lines"])
+        assert data["result"]["lines"] or data["result"]["tables"]
+        rows = [row for table in data["result"]["tables"] for row in [table["columns"], *table["rows"]]]
+        cells = [cell for row in rows for cell in row]
+        assert all(cell in done.stdout for cell in cells)
+        assert (words[0] != "describe") or "missing" in cells and data["plan"]["memory_bytes"] > 0
+    for words in (("kmeans", "x.npy", "--n-clusters", "3"), ("bfs", "k.oc", "--source", "1")):
+        done = outcore("run", *words, "--report", "./a.html", "--stats", "a.html")
+        assert done.returncode == 1 and "expected different files" in done.stderr
+        done = outcore("run", *words, "--report", "r.txt")
+        assert done.returncode == 2 and "ends in .html" in done.stderr and not pathlib.Path("r.txt").exists()
     done = outcore("run", "bfs", "k.oc", "--source", "1", "--report", "none/a.html")
     assert done.returncode == 1 and "none" in done.stderr
     assert outcore("run", "bfs", "k.oc", "--source", "1", "--report", "-").returncode == 2

@@ -1,6 +1,6 @@
 //! The command line: what can be typed, and what it means.
 
-use crate::common::{Limits, count, file, names};
+use crate::common::{Limits, count, names, page};
 use crate::run::RunArgs;
 use crate::shell::{CompletionsArgs, ManArgs};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
@@ -183,7 +183,7 @@ pub struct ImportArgs {
     #[arg(long, value_name = "FILE", conflicts_with = "explain")]
     pub stats: Option<PathBuf>,
     /// Write a page about the import, in HTML: the graph, how the input was read, what was planned and what it took
-    #[arg(long, value_name = "FILE.html", value_parser = file, conflicts_with = "explain")]
+    #[arg(long, value_name = "FILE.html", value_parser = page, conflicts_with = "explain")]
     pub report: Option<PathBuf>,
     /// Where temporary files go; beside the image if not given
     #[arg(long, value_name = "DIR")]

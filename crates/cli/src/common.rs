@@ -5,6 +5,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, ValueEnum};
 use outcore::io::{MOST_THREADS, backend, bytes_text, escaped};
 use outcore::{Error, OUTPUT_ENDINGS, Result, Stats, enough_bytes, is_standard_output};
+use std::ffi::OsStr;
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
@@ -77,7 +78,7 @@ pub struct Common {
     #[arg(long, value_name = "FILE")]
     pub stats: Option<PathBuf>,
     /// Write a page about the run, in HTML: what was asked, planned and done, with charts
-    #[arg(long, value_name = "FILE.html", value_parser = file)]
+    #[arg(long, value_name = "FILE.html", value_parser = page)]
     pub report: Option<PathBuf>,
     /// Verify the result with an independent algorithm; a wrong one is an error with exit code 3
     #[arg(long)]
@@ -117,7 +118,7 @@ pub struct OfArray {
     #[arg(long, value_name = "FILE")]
     pub stats: Option<PathBuf>,
     /// Write a page about the run, in HTML: what was asked, planned and done, with charts
-    #[arg(long, value_name = "FILE.html", value_parser = file)]
+    #[arg(long, value_name = "FILE.html", value_parser = page)]
     pub report: Option<PathBuf>,
     /// Say what memory, passes and bytes will be needed, and stop
     #[arg(long)]
@@ -137,9 +138,14 @@ pub fn names(all: &[(&'static str, &'static str)]) -> PossibleValuesParser {
     PossibleValuesParser::new(all.iter().map(|&(name, meaning)| PossibleValue::new(name).help(meaning)))
 }
 
-/// A file, which `-` is not.
-pub fn file(name: &str) -> std::result::Result<PathBuf, String> {
-    if name == "-" { Err("expected the name of a file, found -".to_owned()) } else { Ok(name.into()) }
+/// A file with a page, whose name says so.
+pub fn page(name: &str) -> std::result::Result<PathBuf, String> {
+    let path = PathBuf::from(name);
+    let is_page = |ending: &OsStr| ending.eq_ignore_ascii_case("html") || ending.eq_ignore_ascii_case("htm");
+    match path.extension().is_some_and(is_page) {
+        true => Ok(path),
+        false => Err(format!("expected the name of a page, which ends in .html, found {name}")),
+    }
 }
 
 impl Common {

@@ -67,6 +67,7 @@ pub fn neighbors(args: &NeighborsArgs) -> Result<()> {
 fn show_neighbors(args: &NeighborsArgs, limits: &Limits, hops: u32, out: &mut impl Write) -> Result<()> {
     let look = Look::new(args, limits)?;
     let graph = &look.graph;
+    let start = graph.vertices_of(&args.ids)?;
     let attributes = graph.manifest().attributes.iter().map(|attribute| attribute.name.as_str());
     let names = look.before.iter().copied().chain(["vertex", "neighbor"]).chain(graph.weight_name()).chain(attributes);
     put(out, names.map(|name| cell(|into| push_quoted(into, name))))?;
@@ -74,7 +75,6 @@ fn show_neighbors(args: &NeighborsArgs, limits: &Limits, hops: u32, out: &mut im
     let words = if hops > 1 { (graph.vertices() as usize).div_ceil(64) } else { 0 };
     let set = || Array::<u64>::zeroed(graph.runtime().budget(), "vertices within some hops", words);
     let (mut reached, mut next) = (set()?, set()?);
-    let start = graph.vertices_of(&args.ids)?;
     if hops > 1 {
         start.iter().for_each(|&vertex| _ = insert(&mut reached, vertex));
     }

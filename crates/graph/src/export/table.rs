@@ -34,7 +34,21 @@ pub fn check_vertex_table(edges: &Path, vertices: &Path) -> Result<()> {
         let table = vertices.display();
         return Err(Error::Usage(format!("expected another file for vertices than for edges, found {table} for both")));
     }
-    Ok(())
+    form_of(vertices).map(drop)
+}
+
+/// The compression of a table of vertices, and the separator of its columns, if it is text.
+fn form_of(output: &Path) -> Result<(Compression, Option<u8>)> {
+    let name = small_name(output);
+    match ending_of(&name) {
+        (compression, "csv") => Ok((compression, Some(b','))),
+        (compression, "tsv") => Ok((compression, Some(b'\t'))),
+        (Compression::None, "parquet") => Ok((Compression::None, None)),
+        _ => {
+            let text = format!("expected a table of vertices that ends in one of {VERTEX_ENDINGS}, found ");
+            Err(Error::Usage(format!("{text}{}", output.display())))
+        }
+    }
 }
 
 /// Writes all vertices and their attributes to a file, in the format that its name ends in (see [`VERTEX_ENDINGS`]),
@@ -45,17 +59,7 @@ pub fn check_vertex_table(edges: &Path, vertices: &Path) -> Result<()> {
 /// there is no new file, and an old one of that name is as it was.
 pub fn export_vertices(graph: &Graph, output: impl AsRef<Path>, results: Option<&Table>) -> Result<u64> {
     let output = output.as_ref();
-    let name = small_name(output);
-    let (compression, ending) = ending_of(&name);
-    let separator = match (ending, compression) {
-        ("csv", _) => Some(b','),
-        ("tsv", _) => Some(b'\t'),
-        ("parquet", Compression::None) => None,
-        _ => {
-            let text = format!("expected a table of vertices that ends in one of {VERTEX_ENDINGS}, found ");
-            return Err(Error::Usage(format!("{text}{}", output.display())));
-        }
-    };
+    let (compression, separator) = form_of(output)?;
     let results = results.map(|results| joined(graph, results)).transpose()?;
     let (schema, mut next_batch) = vertices_with(graph, results.as_ref())?;
     match separator {

@@ -92,7 +92,7 @@ impl ReadRecords for Sif {
 
     fn known(&self) -> Result<Known> {
         let field = || AttributeField { name: NAME.to_owned(), kind: AttributeKind::String };
-        let note = "The interactions are not read. To keep them, say --attributes interaction.";
+        let note = "The interactions are not read. To keep them, say --attributes 'interaction'.";
         Ok(Known {
             attributes: [self.is_kept.then(field).into_iter().collect(), Vec::new()],
             notes: (!self.is_kept).then(|| note.to_owned()).into_iter().collect(),
