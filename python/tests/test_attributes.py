@@ -713,3 +713,11 @@ def test_a_time_that_is_none_is_refused_with_an_example(tmp_path: pathlib.Path) 
     (tmp_path / "s.csv").write_text("source,target,at\n" + rows + "1,2,soon\n")
     with pytest.raises(oc.InputError, match=r"timestamp, such as 2024-02-29 18:30 in column 3, `at`, found `soon`"):
         oc.load_graph(tmp_path / "s.csv", attributes=True)
+
+
+@pytest.mark.parametrize("ending", ["gexf", "graphml", "jsonl"])
+def test_an_estimate_counts_neither_vertices_nor_attributes_of_a_document(tmp_path: pathlib.Path, ending: str) -> None:
+    g = oc.load_graph(table(20_000, vertices=5_000), attributes=True)
+    g.export(tmp_path / f"g.{ending}")
+    edges = oc.estimate_import(tmp_path / f"g.{ending}", attributes=True).edges
+    assert edges is not None and 0.7 < edges / 20_000 < 1.5

@@ -6,6 +6,7 @@
 //! (`recognise.rs`).
 
 use crate::batch::{IdKind, InputOptions, Source};
+use crate::documents::density::bytes_per_edge;
 use crate::documents::{dot, gexf, gml, graphml, json_lines, pajek};
 use crate::input::file::Input;
 use crate::matrices::binary::{self, Record};
@@ -334,7 +335,12 @@ impl Format {
             let text = format!("--ids string: format {} numbers its vertices; use --ids auto or integer", self.name);
             return Err(Error::Usage(text));
         }
-        (self.open)(input, options)
+        let mut source = (self.open)(input, options)?;
+        let facts = &mut source.facts;
+        if facts.edges.is_none() && facts.compression.is_none() && (is_document(self.name) || self.name == "jsonl") {
+            facts.edge_bytes = bytes_per_edge(input, self.name);
+        }
+        Ok(source)
     }
 }
 

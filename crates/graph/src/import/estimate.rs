@@ -102,7 +102,7 @@ pub fn advise(error: Error, runtime: &RuntimeOptions, files: &[PathBuf], options
 
 /// Estimated disk space of an import, without its memory.
 fn space(facts: &Facts, options: &ImportOptions) -> ImportEstimate {
-    let text_bytes = TEXT_BYTES[facts.weights.iter().len()];
+    let text_bytes = facts.edge_bytes.unwrap_or(TEXT_BYTES[facts.weights.iter().len()]).max(1);
     let edges = facts.edges.or(facts.input_bytes.map(|bytes| bytes / text_bytes));
     let count = edges.unwrap_or(0);
     let vertices = facts.declared.map_or(count / 4, |(_, declared)| declared);
