@@ -128,9 +128,7 @@ fn join(names: &[PathBuf], empty: &[bool], all: &[Facts]) -> Result<Facts> {
         if facts.weights.is_some() != joined.weights.is_some() || facts.is_complex != joined.is_complex {
             let error = differs("kind of weights", kind_of_weights(facts).to_owned());
             return Err(match joined.weights.as_ref().xor(facts.weights.as_ref()) {
-                Some(name) => error.advise(format!(
-                    "if the other inputs have such a column, say --weight '{name}'; if weights are to go, --weight none"
-                )),
+                Some(name) => error.advise(weights_advice(name)),
                 None => error,
             });
         }
@@ -227,6 +225,11 @@ fn direction(facts: &Facts) -> &'static str {
         Some(false) => "undirected edges",
         None => "edges without a stated direction",
     }
+}
+
+/// Advice where only some inputs have weights of this name.
+fn weights_advice(name: &str) -> String {
+    format!("if the other inputs have such a column, say --weight '{name}'; if weights are to go, --weight none")
 }
 
 fn kind_of_weights(facts: &Facts) -> &'static str {
