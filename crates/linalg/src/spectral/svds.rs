@@ -19,7 +19,7 @@ use crate::operator::{Costs, Counted, Operator, Squared, require_real, rounding,
 use crate::spectral::deflated::Deflated;
 use crate::spectral::lanczos::Goal;
 use crate::spectral::small::{SMALL_COPIES, dense_bytes, greatest, padded, small_svd};
-use crate::spectral::symmetric::{Subspace, Which, goal, is_small, most_blocks, orthonormal, subspace};
+use crate::spectral::symmetric::{Subspace, Which, check_scale, goal, is_small, most_blocks, orthonormal, subspace};
 use crate::spectral::{Ending, Limit, SpectralOptions, SpectralPairs, steps_text};
 use crate::tall::basis::{Basis, Room};
 use crate::tall::orthonormal::{ROUNDING, orthonormalize};
@@ -205,7 +205,10 @@ impl<'a> Search<'a, '_> {
         let subspace = {
             let squared = self.squared()?;
             let checkpoint = self.goal.checkpoint(&squared, folder, "svds", self.block)?;
-            subspace(&squared, &self.goal, self.block, checkpoint)?
+            let mut subspace = subspace(&squared, &self.goal, self.block, checkpoint)?;
+            // Squares may all vanish where the matrix is not 0.
+            check_scale(&self.forward, subspace.scale, &mut subspace.basis)?;
+            subspace
         };
         let mut pairs = self.refined(subspace)?;
         let mut known = 0;

@@ -188,15 +188,17 @@ pub(crate) fn subspace<'a>(
     Ok(Subspace { basis, scale, restarts, is_complete: ritz.is_complete })
 }
 
-/// Refuses an operator whose numbers are so small that squares of them vanish, unless all are 0.
+/// Refuses an operator whose numbers are so small that squares of them vanish, unless all are 0. `basis` is of its
+/// factors.
 pub(crate) fn check_scale<'a>(operator: &dyn Operator<'a>, scale: f64, basis: &mut Basis<'a>) -> Result<()> {
     if scale >= LEAST_SCALE {
         return Ok(());
     }
     let space = basis.space;
-    basis.leave_beside(1, 2 * space.block_bytes())?;
-    let block = || space.zeros("a product with large numbers");
-    let (mut factor, mut product) = (block()?, block()?);
+    let products = Space { rows: operator.shape().0, ..space };
+    basis.leave_beside(1, space.block_bytes() + products.block_bytes())?;
+    let block = |space: &Space<'_>| space.zeros("a product with large numbers");
+    let (mut factor, mut product) = (block(&space)?, block(&products)?);
     space.randomize(&mut factor, |_| true, 1)?;
     space.update([&mut *factor], |_, [numbers], []| numbers.iter_mut().for_each(|number| *number /= LEAST_SCALE))?;
     operator.apply(&factor, space.width, &mut product)?;

@@ -204,6 +204,26 @@ fn bits_depend_on_nothing_but_the_options() {
 }
 
 #[test]
+fn numbers_whose_squares_vanish_are_refused() {
+    let (folder, runtime) = (tempfile::tempdir().unwrap(), runtime(2, None));
+    for (rows, columns) in [(30, 20), (20, 30), (900, 700)] {
+        let options = SvdsOptions { k: 2, tol: 1e-6, ..SvdsOptions::default() };
+        for scale in [1e-75, 1e-170, 1e-200, 1e-300, 1e-320] {
+            let mut given = Entries::random(rows, columns, 3 * rows, false);
+            given.entries.values_mut().for_each(|value| *value *= scale);
+            let matrix = matrix(&runtime, &given.image(folder.path(), false), true);
+            let refused = svds(&matrix, &options).unwrap_err().to_string();
+            assert!(refused.contains("multiply the matrix by a number first"), "{scale}: {refused}");
+        }
+        // A single entry is not seen by most vectors.
+        let mut given = Entries::new(rows, columns);
+        given.add(7, 11, 1e-300);
+        let matrix = matrix(&runtime, &given.image(folder.path(), false), true);
+        assert!(svds(&matrix, &options).unwrap_err().to_string().contains("multiply the matrix by a number first"));
+    }
+}
+
+#[test]
 fn impossible_options_and_unsuitable_matrices_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let runtime = runtime(2, None);
