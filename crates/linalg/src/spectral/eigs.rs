@@ -343,6 +343,9 @@ fn measured<'a>(operator: &dyn Operator<'a>, basis: &mut Basis<'a>, schur: &Schu
         let (values, lengths) = group.values(&gram, &dots);
         space.add_product(&factor, &group.minus(&values), &mut product)?;
         let errors = space.dots(&product, &product)?;
+        if !(0..2).all(|at| errors[at][at].is_finite()) {
+            return Err(operator.too_large());
+        }
         group.pairs(&values, &lengths, &errors, &mut pairs);
         (group.first..).zip(lengths).for_each(|(column, length)| scales[(column, column)] = 1.0 / length);
     }

@@ -439,6 +439,13 @@ fn impossible_options_and_unsuitable_matrices_are_refused() {
         let mut given = Entries::random(rows, rows, 4 * rows, false);
         (0..rows).for_each(|column| [7, 8].iter().for_each(|&row| given.add(row, column, f64::MAX)));
         assert!(refusal(&given, &options(3)).contains("expected products whose squares are finite"));
+        // Squares of residuals are beyond the range of numbers, too.
+        for scale in [1e170, 1e200] {
+            let mut given = Entries::random(rows, rows, 4 * rows, false);
+            given.entries.values_mut().for_each(|value| *value *= scale);
+            let refused = refusal(&given, &options(3));
+            assert!(refused.contains("expected products whose squares are finite"), "{scale}: {refused}");
+        }
     }
     assert_eq!(Spectrum::from_name("SI").unwrap(), Spectrum::SmallestImaginary);
     let names = "expected one of LM, LR, SR, LI, SI for which, found";
