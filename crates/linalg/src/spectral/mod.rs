@@ -100,7 +100,7 @@ pub(crate) fn check_wanted(most: usize, k: usize, tol: f64) -> Result<()> {
     if k == 0 || k > most {
         return Err(Error::Usage(format!("expected k from 1 to {most}, found {k}")));
     }
-    if !(0.0..1.0).contains(&tol) {
+    if !(0.0..=1.0).contains(&tol) {
         return Err(Error::Usage(format!("expected tol from 0 to 1, found {tol}")));
     }
     Ok(())

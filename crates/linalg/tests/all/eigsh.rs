@@ -384,6 +384,14 @@ fn progress_counts_products() {
 }
 
 #[test]
+fn any_pair_is_near_enough_for_a_tolerance_of_one() {
+    let (folder, runtime) = (tempfile::tempdir().unwrap(), runtime(2, None));
+    let matrix = matrix(&runtime, &Entries::grid(30, 30).image(folder.path(), true), true);
+    let found = eigsh(&matrix, &EigshOptions { tol: 1.0, ..options(3) }).unwrap();
+    assert_eq!((found.converged, found.values.len()), (3, 3));
+}
+
+#[test]
 fn impossible_options_and_unsuitable_matrices_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let runtime = runtime(2, None);
@@ -400,6 +408,7 @@ fn impossible_options_and_unsuitable_matrices_are_refused() {
     assert!(refusal(&path, true, &options(901)).contains("found 901"));
     assert!(refusal(&path, true, &EigshOptions { ncv: Some(8), ..options(3) }).contains("expected ncv of at least 9"));
     assert!(refusal(&path, true, &EigshOptions { block: 3, ..options(3) }).contains("found 3"));
+    assert!(refusal(&path, true, &EigshOptions { tol: 1.1, ..options(3) }).contains("tol from 0 to 1, found 1.1"));
     assert!(refusal(&path, true, &EigshOptions { tol: -1.0, ..options(3) }).contains("found -1"));
     for rows in [900, 30] {
         let mut given = Entries::grid(1, rows);
