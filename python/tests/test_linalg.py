@@ -108,6 +108,20 @@ def test_what_did_not_converge_is_in_the_error(tmp_path):
             oc.linalg.eigsh(own, 2, which="SA", ncv=20, maxiter=3)
 
 
+def test_an_error_names_what_helps(tmp_path):
+    # The squares of values in the middle of a wheel's spectrum are rounding beside those of its hub.
+    rim = np.arange(1, 500)
+    source, target = np.append(np.zeros(499, int), rim), np.append(rim, np.roll(rim, -1))
+    wheel = scipy.sparse.coo_array((np.ones(998), (source, target)), shape=(500, 500))
+    with oc.SparseMatrix.from_scipy((wheel + wheel.T).tocsr(), tmp_path / "wheel.oc") as own:
+        with pytest.raises(oc.ConvergenceError, match="more restarts do not help; raise ncv or tol") as caught:
+            oc.linalg.eigsh(own, 6, which="SM")
+        assert caught.value.result.complete
+        assert len(oc.linalg.eigsh(own, 6, which="SM", ncv=400).eigenvalues) == 6
+        with pytest.raises(oc.ConvergenceError, match="raise maxiter, ncv or tol"):
+            oc.linalg.eigsh(own, 6, which="SA", ncv=20, maxiter=1)
+
+
 def test_tolerances_are_those_of_each_value_as_in_scipy(tmp_path):
     line = scipy.sparse.diags_array([-np.ones(599), 2 * np.ones(600), -np.ones(599)], offsets=[-1, 0, 1]).tocsr()
     known = 2 - 2 * np.cos(np.pi * np.arange(1, 4) / 601)

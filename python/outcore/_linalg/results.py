@@ -98,10 +98,13 @@ _STIFF = (
 def require(converged: int, k: int, bound: float, result: Any, which: str = "LM") -> None:
     """An error, which has the result, if too few pairs have converged, or some that are wanted more may be missing."""
     if converged < k or not result.complete:
-        missing = "" if result.complete else ", and others that are wanted more may be missing"
+        # A complete iteration ended by itself: more restarts leave the residuals as they are.
+        missing, advice = ", and others that are wanted more may be missing", "raise maxiter, ncv or tol"
+        if result.complete:
+            missing, advice = ", and more restarts do not help", "raise ncv or tol"
         text = (
             f"{converged} of {k} pairs converged to a residual of {bound:g} within {result.restarts} restarts{missing}"
-            "; raise maxiter, ncv or tol, or take this error's `result`"
+            f"; {advice}, or take this error's `result`"
         )
         error = ConvergenceError(text + (_STIFF if which in ("LA", "SA", "SM") else ""))
         error.result = result

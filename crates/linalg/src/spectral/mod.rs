@@ -235,6 +235,8 @@ impl<V, T> SpectralPairs<V, T> {
             ),
             false => return None,
         };
-        Some(Unconverged { text, raise: &["maxiter", "ncv", "tol"] })
+        // A complete iteration ended by itself: more restarts leave the residuals as they are.
+        let raise: &[_] = if is_complete { &["ncv", "tol"] } else { &["maxiter", "ncv", "tol"] };
+        Some(Unconverged { text, raise })
     }
 }
