@@ -507,8 +507,9 @@ def minres(
     """Solves `A x = b` with a symmetric matrix by the method of minimal residuals; arguments are those of `cg`.
 
     Of a singular system without a solution it finds a vector with the least residual, the shortest one if there is
-    neither an `x0` nor a preconditioner, and says that it has not converged. 56 bytes per row, with "jacobi" 72, with
-    another preconditioner 80 and 8 more for its array; `maxiter` is `5 n` by default.
+    neither an `x0` nor a preconditioner, and says that it has not converged. A pass at the beginning shows the
+    rounding of products. 56 bytes per row, with "jacobi" 72, with another preconditioner 80 and 8 more for its array;
+    `maxiter` is `5 n` by default.
 
     Paige and Saunders, Solution of sparse indefinite systems of linear equations, SIAM J. Numer. Anal. 1975.
     """

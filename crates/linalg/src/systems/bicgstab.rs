@@ -15,7 +15,7 @@ use crate::declare::Declaration;
 use crate::operator::Operator;
 use crate::systems::declared::{ATOL, PRECONDITIONER, RTOL, maxiter, method, plan};
 use crate::systems::inverse::Inverse;
-use crate::systems::system::{Method, Pause, SolveOptions, State, System};
+use crate::systems::system::{Method, Pause, SolveOptions, State, System, is_reached};
 use crate::systems::{FULL_STAGNATION_SHARE, Solution, run};
 use crate::tall::{Space, dot};
 use outcore_image::Result;
@@ -143,7 +143,7 @@ impl Bicgstab {
             let Some(step) = self.first_step(system, state, &run, shadowed)? else { return Ok(Pause::Full) };
             state.steps_left -= 1;
             let norm = self.advance(system, state, step)?;
-            if system.is_reached(start, norm) {
+            if is_reached(state.target, start, norm) {
                 state.iterated(norm);
                 return Ok(Pause::End);
             }
@@ -153,7 +153,7 @@ impl Bicgstab {
             };
             let (norm, next) = self.stabilize(system, state, second_step)?;
             self.iterated(system, state, norm)?;
-            if system.is_reached(start, norm) {
+            if is_reached(state.target, start, norm) {
                 return Ok(Pause::End);
             }
             let share = next / shadowed * (step / second_step);
@@ -228,6 +228,9 @@ impl Bicgstab {
             *along += dot(&shadow[rows.clone()], &product[rows.clone()]);
             *square += dot(&product[rows.clone()], &product[rows]);
         })?;
+        if run.is_first {
+            system.check_square(square, product)?;
+        }
         let step = shadowed / along;
         let is_usable = run.has_room(system, along + square)? && step.is_finite();
         Ok((is_usable && !is_rounding(along, run.shadow * square.sqrt())).then_some(step))

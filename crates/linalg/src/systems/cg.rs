@@ -8,7 +8,7 @@
 use crate::declare::Declaration;
 use crate::operator::Operator;
 use crate::systems::declared::{ATOL, PRECONDITIONER, RTOL, maxiter, method, plan};
-use crate::systems::system::{Method, Pause, SolveOptions, State, System};
+use crate::systems::system::{Method, Pause, SolveOptions, State, System, is_reached};
 use crate::systems::{Solution, inverse, run};
 use crate::tall::{FEW_NUMBERS, Space, dot};
 use outcore_image::{Error, Result};
@@ -100,7 +100,7 @@ impl<'a> Method<'a> for Cg {
             })?;
             state.iterations += 1;
             state.norms.push(square.sqrt());
-            if system.is_reached(start, square.sqrt()) {
+            if is_reached(state.target, start, square.sqrt()) {
                 return Ok(Pause::End);
             }
         }

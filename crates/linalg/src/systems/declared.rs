@@ -59,6 +59,7 @@ struct Solving {
     products_per_step: u64,
     /// Whether a matrix that is not stored as symmetric is compared with its transpose.
     compares: bool,
+    first_passes: &'static str,
     /// Whether the method keeps vectors, up to a restart.
     has_restarts: bool,
     b: DenseFile,
@@ -94,6 +95,7 @@ pub(crate) fn plan<M: Method<'static>>(
         steps_per_row: M::STEPS_PER_ROW,
         products_per_step: M::PRODUCTS_PER_STEP,
         compares: M::NEEDS_SYMMETRY,
+        first_passes: M::FIRST_PASSES,
         has_restarts: restart.is_some(),
         b,
         x0,
@@ -118,6 +120,7 @@ impl SolverPlan for Solving {
             vector * (2 + u64::from(is_jacobi)) + (self.method_bytes)(&space, &self.options).max(3 * vector);
         let restart = self.options.restart.min(rows) + 1;
         let most = self.options.maxiter.unwrap_or(self.steps_per_row * rows as u64);
+        let first = self.first_passes;
         let (each, end, unit) = match (self.has_restarts, self.products_per_step) {
             (true, _) => ("one", "end of every cycle", "steps, or as many cycles if that is given"),
             (false, 2) => ("two", "end and at every restart", "iterations"),
@@ -134,7 +137,7 @@ impl SolverPlan for Solving {
                 .then(|| StoredVectors::new(matrix, restart, vector.saturating_mul(restart as u64))),
             columns_per_pass: 1,
             passes: format!(
-                "{comparison}{each} per iteration, and one for the residual at the {end}; at most {most} {unit}"
+                "{comparison}{first}{each} per iteration, and one for the residual at the {end}; at most {most} {unit}"
             ),
             bytes_per_pass: vec![pass_bytes(matrix, Operand::Matrix)],
             files: None,

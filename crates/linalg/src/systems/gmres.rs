@@ -10,7 +10,7 @@
 use crate::declare::Declaration;
 use crate::operator::Operator;
 use crate::systems::declared::{ATOL, PRECONDITIONER, RTOL, maxiter, method, plan};
-use crate::systems::system::{Method, Pause, SolveOptions, State, System};
+use crate::systems::system::{Method, Pause, SolveOptions, State, System, is_reached};
 use crate::systems::{Solution, run};
 use crate::tall::basis::{Basis, Room};
 use crate::tall::{FEW_NUMBERS, Space, ZERO};
@@ -169,7 +169,7 @@ impl<'a> Method<'a> for Gmres<'a> {
                 break Pause::End;
             };
             state.iterated(norm);
-            let is_end = system.is_reached(start, norm) || below <= ROUNDING * length;
+            let is_end = is_reached(state.target, start, norm) || below <= ROUNDING * length;
             if is_end || triangle.columns.len() == self.restart {
                 self.basis.give_back(next);
                 break if is_end { Pause::End } else { Pause::Full };
@@ -199,7 +199,9 @@ impl Gmres<'_> {
             factor = room;
         }
         system.operator.apply(factor, 1, next)?;
-        let length = system.finite(system.space.dots(next, next)?[0][0])?.sqrt();
+        let square = system.finite(system.space.dots(next, next)?[0][0])?;
+        system.check_square(square, next)?;
+        let length = square.sqrt();
         let mut column = self.project_out(next)?;
         let again = self.project_out(next)?;
         column.iter_mut().zip(again).for_each(|(share, again)| *share += again);

@@ -8,6 +8,9 @@
 //! share of it: that share is taken away, which leaves the shortest vector with this residual if there is no `x0`. A
 //! product shows before whether the residual is a null vector, and not an eigenvector for a small eigenvalue.
 //!
+//! Where the first product is nothing but the rounding of its sums, `b` is a null vector already: steps along it would
+//! have any length.
+//!
 //! An iteration makes four passes over vectors beside the product, with a preconditioner six.
 //!
 //! Paige and Saunders, *Solution of sparse indefinite systems of linear equations*, SIAM J. Numer. Anal. 1975; Choi,
@@ -15,15 +18,15 @@
 //! solutions with MINRES*, 2023.
 
 use crate::declare::Declaration;
-use crate::operator::Operator;
+use crate::operator::{Operator, rounding};
 use crate::systems::declared::{ATOL, PRECONDITIONER, RTOL, maxiter, method, plan};
 use crate::systems::inverse::{Inverse, not_definite};
-use crate::systems::system::{Method, Pause, SolveOptions, State, System};
+use crate::systems::system::{Method, Pause, SolveOptions, State, System, is_reached};
 use crate::systems::{Solution, run};
 use crate::tall::{Space, ZERO, dot};
 use outcore_image::Result;
 use outcore_io::Array;
-use outcore_matrix::SparseMatrix;
+use outcore_matrix::{Operand, SparseMatrix};
 use std::mem::swap;
 
 const PURPOSE: &str = "vectors of minimal residuals";
@@ -45,7 +48,8 @@ pub(crate) static MINRES: Declaration = Declaration {
 /// solution it finds a vector with the least residual, the shortest one if there is neither an `x0` nor a
 /// preconditioner, and says that it has not converged.
 ///
-/// *Cost.* As with [`cg`](crate::cg), but 56 bytes per row, with a preconditioner 72, with one that is a function 80.
+/// *Cost.* As with [`cg`](crate::cg), and a pass more at the beginning; but 56 bytes per row, with a
+/// preconditioner 72, with one that is a function 80.
 ///
 /// # Errors
 /// Those of [`cg`](crate::cg), but the matrix may be indefinite; with a preconditioner no entry of its diagonal is 0.
@@ -107,6 +111,7 @@ impl Rotations {
 impl<'a> Method<'a> for Minres {
     const NEEDS_SYMMETRY: bool = true;
     const IS_MINIMAL: bool = true;
+    const FIRST_PASSES: &'static str = "one for the rounding of products, ";
     const STEPS_PER_ROW: u64 = 5;
 
     fn bytes(space: &Space<'_>, options: &SolveOptions<'_>) -> u64 {
@@ -140,8 +145,10 @@ impl<'a> Method<'a> for Minres {
         let mut beside = 0.0;
         while state.steps_left > 0 {
             state.steps_left -= 1;
-            let (diagonal, below) = self.extend(system, state, beside)?;
-            let Some(column) = rotations.rotate(diagonal, beside, below) else {
+            let next = self.extend(system, state, beside)?;
+            let Some((column, below)) =
+                next.and_then(|(diagonal, below)| Some((rotations.rotate(diagonal, beside, below)?, below)))
+            else {
                 if state.inverse.is_none() {
                     self.shorten(system, state)?;
                 }
@@ -150,7 +157,7 @@ impl<'a> Method<'a> for Minres {
             (beside, self.longest) = (below, rotations.longest);
             let norm = self.advance(system, state, &rotations, &column, below)?;
             state.iterated(norm);
-            if system.is_reached(start, norm) {
+            if is_reached(state.target, start, norm) {
                 return Ok(Pause::End);
             }
         }
@@ -191,10 +198,14 @@ impl Minres {
     }
 
     /// Multiplies the last Lanczos vector and projects the last two out of the product; returns the entries of the
-    /// tridiagonal matrix on and below the diagonal.
-    fn extend(&mut self, system: &System<'_, '_>, state: &mut State<'_>, beside: f64) -> Result<(f64, f64)> {
+    /// tridiagonal matrix on and below the diagonal, or nothing if the product is rounding.
+    fn extend(&mut self, system: &System<'_, '_>, state: &mut State<'_>, beside: f64) -> Result<Option<(f64, f64)>> {
         let factor = self.preconditioned.as_ref().unwrap_or(&self.now);
         system.operator.apply(factor, 1, &mut self.product)?;
+        if self.longest == 0.0 && self.is_rounding(system)? {
+            return Ok(None);
+        }
+        let factor = self.preconditioned.as_ref().unwrap_or(&self.now);
         let (before, now) = (&self.before, &self.now);
         let [diagonal] = system.space.update([&mut self.product], |rows, [product], [diagonal]| {
             product.iter_mut().zip(&before[rows.clone()]).for_each(|(to, number)| *to -= beside * number);
@@ -209,7 +220,30 @@ impl Minres {
             state.inverse.prepare(system, &self.product)?;
             square = state.inverse.square(system, &self.product, state.iterations + 1)?;
         }
-        Ok((system.finite(diagonal)?, system.finite(square)?.sqrt()))
+        Ok(Some((system.finite(diagonal)?, system.finite(square)?.sqrt())))
+    }
+
+    /// Whether the first product, beside which there is no other one yet, is nothing but the rounding of its sums.
+    fn is_rounding(&mut self, system: &System<'_, '_>) -> Result<bool> {
+        let (matrix, factor) = (system.operator.matrix, self.preconditioned.as_ref().unwrap_or(&self.now));
+        // Directions are zeros still.
+        let (magnitudes, sums) = (&mut self.direction, &mut self.direction_before);
+        system.space.update([&mut *magnitudes], |rows, [to], []| {
+            to.iter_mut().zip(&factor[rows]).for_each(|(to, number)| *to = number.abs());
+        })?;
+        {
+            let stats = &mut system.operator.costs.borrow_mut().stats;
+            matrix.multiply_magnitudes_as_stored(Operand::Matrix, magnitudes, sums, stats)?;
+        }
+        let product = &self.product;
+        let [square, most] = system.space.update([magnitudes, sums], |rows, [magnitudes, sums], [square, most]| {
+            *square += dot(&product[rows.clone()], &product[rows]);
+            *most += dot(sums, sums);
+            magnitudes.fill(0.0);
+            sums.fill(0.0);
+        })?;
+        system.check_square(system.finite(square)?, product)?;
+        Ok(most.is_finite() && square.sqrt() <= rounding(matrix) * most.sqrt())
     }
 
     /// Moves `x` along the next direction, and makes the next Lanczos vector; returns the length of the residual.

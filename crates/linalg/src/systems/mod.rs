@@ -27,9 +27,12 @@ use outcore_matrix::{Operand, SparseMatrix};
 use std::cell::RefCell;
 
 const PURPOSE: &str = "vectors of a linear system";
-/// The largest share of the residual that a run may leave; beyond it rounding allows no further progress.
+/// The largest share of the residual that a run may leave which ended where its recurrence was small enough.
 const STAGNATION_SHARE: f64 = 0.5;
-/// The largest such share of a run that ended because its vectors were full.
+/// The greatest part by which the true residual of such a run may be above that of its recurrence; beyond it rounding
+/// makes up the difference, and otherwise the run ended too early.
+const MOST_ROUNDING: f64 = 2.0;
+/// The largest share of a run that ended because its vectors were full.
 const FULL_STAGNATION_SHARE: f64 = 1.0 - 1e-10;
 /// Growth of a residual that a method minimises, beyond which squares of products must have underflowed.
 const MOST_GROWTH: f64 = 2.0;
@@ -101,6 +104,7 @@ pub(crate) fn run<'a, M: Method<'a>>(
             return Err(Error::Usage(text.to_owned()));
         }
         system.tolerance = (options.rtol * length).max(options.atol / system.scale);
+        state.target = system.tolerance;
         let stopped_by = match length > 0.0 {
             true => {
                 let mut method = M::new(&system, options)?;
@@ -178,7 +182,7 @@ fn begin<'a, 'c, M: Method<'a>>(
         x.fill(0.0);
     }
     let steps_left = options.maxiter.unwrap_or(M::STEPS_PER_ROW * space.rows as u64);
-    Ok((system, State { x, residual, inverse, steps_left, iterations: 0, norms: Vec::new() }))
+    Ok((system, State { x, residual, inverse, steps_left, iterations: 0, target: 0.0, norms: Vec::new() }))
 }
 
 /// The diagonal of Jacobi's preconditioner.
@@ -249,6 +253,7 @@ fn improve<'a, M: Method<'a>>(
             return Ok(StoppedBy::Iterations);
         }
         let pause = method.run(system, state)?;
+        let foretold = state.norm();
         let norm = measure::<M>(system, state, x0)?;
         state.measured(norm);
         if M::IS_MINIMAL && norm > MOST_GROWTH * before {
@@ -256,7 +261,11 @@ fn improve<'a, M: Method<'a>>(
         }
         idle_runs = if norm < FULL_STAGNATION_SHARE * least { 0 } else { idle_runs + 1 };
         least = least.min(norm);
-        let is_rounding = pause == Pause::End && norm >= STAGNATION_SHARE * before;
+        let is_end = pause == Pause::End && norm > system.tolerance;
+        let is_rounding = is_end && norm >= STAGNATION_SHARE * before && norm > MOST_ROUNDING * foretold;
+        if is_end {
+            state.target *= STAGNATION_SHARE;
+        }
         if norm > system.tolerance && (is_rounding || idle_runs > M::IDLE_RUNS) && state.steps_left > 0 {
             return Ok(StoppedBy::Stagnation);
         }

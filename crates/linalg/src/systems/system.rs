@@ -57,6 +57,8 @@ pub(crate) trait Method<'a>: Sized {
     const STEPS_PER_ROW: u64 = 10;
     /// Products with the matrix in an iteration.
     const PRODUCTS_PER_STEP: u64 = 1;
+    /// Passes before the first step, for the plan.
+    const FIRST_PASSES: &'static str = "";
     /// Runs in a row that may leave the residual as it is, before the method counts as stagnated.
     const IDLE_RUNS: u32 = 0;
     /// Whether residuals may rise without bound. Then a solution that has not converged is the best one on the way, and
@@ -110,6 +112,8 @@ pub(crate) struct State<'c> {
     pub inverse: Inverse<'c>,
     pub steps_left: u64,
     pub iterations: u64,
+    /// The residual that recurrences end at: the tolerance, or less where the true residual was above it.
+    pub target: f64,
     /// The lengths of the residuals.
     pub norms: Vec<f64>,
 }
@@ -132,15 +136,23 @@ impl State<'_> {
     }
 }
 
-impl System<'_, '_> {
-    /// Whether a method that began at the first of these residuals knows no more than at the second.
-    pub fn is_reached(&self, start: f64, norm: f64) -> bool {
-        norm <= self.tolerance.max(RECURRENCE * start)
-    }
+/// Whether a method with this target that began at the residual `start` knows no more than at `norm`.
+pub(crate) fn is_reached(target: f64, start: f64, norm: f64) -> bool {
+    norm <= target.max(RECURRENCE * start)
+}
 
+impl System<'_, '_> {
     /// Says that a number is finite.
     pub fn finite(&self, number: f64) -> Result<f64> {
         if number.is_finite() { Ok(number) } else { Err(self.operator.too_large()) }
+    }
+
+    /// Refuses a product whose squares, of this sum, vanish where it is not 0.
+    pub fn check_square(&self, square: f64, product: &[f64]) -> Result<()> {
+        match square < f64::MIN_POSITIVE && product.iter().any(|&number| number != 0.0) {
+            true => Err(self.too_small()),
+            false => Ok(()),
+        }
     }
 
     /// The error for products whose squares vanish.
