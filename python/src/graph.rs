@@ -9,7 +9,8 @@ use crate::views::{Data, PyDegrees, PyEdges, PyNodes, Rows};
 use outcore::io::backend::Memory;
 use outcore::io::{escaped, lock};
 use outcore::{
-    Degree, Direction, Edges, Error, Graph, GraphOptions, Neighbour, Runtime, RuntimeOptions, Table, Weight, least_limit,
+    Degree, Direction, Edges, Error, Graph, GraphOptions, Neighbour, Runtime, RuntimeOptions, Table, Weight,
+    least_limit,
 };
 use pyo3::exceptions::{PyNotImplementedError, PyTypeError};
 use pyo3::gc::{PyTraverseError, PyVisit};

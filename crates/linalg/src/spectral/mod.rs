@@ -236,7 +236,7 @@ impl<V, T> SpectralPairs<V, T> {
             false => return None,
         };
         // A complete iteration ended by itself: more restarts leave the residuals as they are.
-        let raise: &[_] = if is_complete { &["ncv", "tol"] } else { &["maxiter", "ncv", "tol"] };
+        let raise: &[_] = if *is_complete { &["ncv", "tol"] } else { &["maxiter", "ncv", "tol"] };
         Some(Unconverged { text, raise })
     }
 }
