@@ -44,7 +44,7 @@ pub fn raise(py: Python<'_>, error: impl Into<Error>) -> PyErr {
         }),
         Error::NoImage { .. } => exception(py, "NoImageError", &text),
         Error::Exists { .. } => exception(py, "ImageExistsError", &text),
-        Error::NoId { .. } => exception(py, "NoVertexError", &text),
+        Error::NoId { .. } | Error::NoVertex { .. } => exception(py, "NoVertexError", &text),
         Error::DiskSpace { needed_bytes, free_bytes, .. } => exception(py, "DiskSpaceError", &text).and_then(|error| {
             error.setattr("needed_bytes", needed_bytes)?;
             error.setattr("free_bytes", free_bytes)?;
@@ -53,7 +53,10 @@ pub fn raise(py: Python<'_>, error: impl Into<Error>) -> PyErr {
         // An exception of the user's function is raised unchanged.
         Error::Custom(custom) => match custom.downcast::<PyErr>() {
             Ok(raised) => return *raised,
-            Err(_) => exception(py, "UsageError", &text),
+            Err(custom) => match custom.downcast::<Error>() {
+                Ok(error) => return raise(py, *error),
+                Err(_) => exception(py, "OutcoreError", &text),
+            },
         },
         // As a file that was closed.
         Error::Io(io::Error::StreamFailed { .. }) => return PyOSError::new_err(text),

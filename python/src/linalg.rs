@@ -105,7 +105,7 @@ pub fn run_solver<'py>(
             all = if bytes > all.1 { (VECTORS, bytes) } else { all };
         }
         graph.make_room(all.0, all.1)?;
-        let memory_bytes = least_limit(graph, needs.least_bytes);
+        let memory_bytes = least_limit(graph, all.1);
         let planned = Planned::of_solver(memory_bytes, needs.least_bytes, &needs.passes, needs.columns_per_pass);
         Ok((plan.run(sparse, false)?, planned))
     })?;

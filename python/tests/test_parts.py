@@ -307,7 +307,7 @@ def test_lists_of_vertices_are_read_as_files_of_vertices_are(tmp_path):
         assert len(oc.Graph(tmp_path / "part.oc")) == 3
     (tmp_path / "wrong.txt").write_text("ann\n\nnobody\n")
     refused = shell(tmp_path, "import", "s.oc", "x.oc", "--vertices", "wrong.txt", code=1)
-    assert "wrong.txt:3: expected the id of a vertex of s.oc, found `nobody`" in refused and "such as `ann`" in refused
+    assert "s.oc has no vertex `nobody`; it is named in wrong.txt:3" in refused and "such as `ann`" in refused
 
 
 def test_attributes_are_in_the_order_in_which_they_are_named_in_images_too(tmp_path):

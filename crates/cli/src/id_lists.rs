@@ -87,9 +87,7 @@ pub fn read_ids(runtime: &Runtime, file: &Path, memory: &mut Vec<Reservation>) -
                 Ok(step) => own.push(step),
                 Err(error) if error.advised_bytes().is_none() => return Err(error.into()),
                 Err(_) => {
-                    has_room = false;
-                    ids.clear();
-                    own.clear();
+                    (has_room, ids, own) = (false, Vec::new(), Vec::new());
                 }
             }
             reserved_bytes += STEP_BYTES;
@@ -109,12 +107,14 @@ pub fn read_ids(runtime: &Runtime, file: &Path, memory: &mut Vec<Reservation>) -
 
 /// Says in which line of a file an id stands that the graph does not have.
 pub fn in_line(error: Error, file: &Path, ids: &[ListedId]) -> Error {
-    let Error::NoId { path, id, ids: all } = &error else { return error };
-    // The error has the beginning of a long one.
-    let Some(listed) = ids.iter().find(|listed| listed.id.starts_with(id.as_str())) else { return error };
-    let expected = format!("the id of a vertex of {}", path.display());
+    let Error::NoId { path, id, ids: all } = error else { return error };
+    // The error has the beginning of a long id.
+    let is_it = |listed: &&ListedId| listed.id.chars().take(id.chars().count()).eq(id.chars());
+    let is_whole = |listed: &&ListedId| listed.id == id;
+    let line = ids.iter().find(is_whole).or_else(|| ids.iter().find(is_it)).and_then(|listed| listed.line);
+    let place = line.map_or(String::new(), |line| format!(":{line}"));
     let advice = format!("{all}; a list of vertices has one a line, or is a table whose first column is `vertex`");
-    Error::input(file, listed.line, expected, format!("`{id}`")).advise(advice)
+    Error::NoId { path, id, ids: format!("it is named in {}{place}; {advice}", file.display()) }
 }
 
 /// Says how an id that begins with the sign of files is typed, if there is no such file.

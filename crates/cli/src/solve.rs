@@ -143,7 +143,8 @@ fn plan(args: &SolverArgs, limits: &Limits) -> Result<Prepared> {
 /// Runs a solver, and says and writes what it found.
 fn run(args: &SolverArgs, matrix: &SparseMatrix, plan: &dyn SolverPlan, needs: &Needs) -> Result<u8> {
     let (common, image) = (&args.common, matrix.graph().image());
-    let page = Page::begin(common, image.runtime(), || about(args, matrix, needs));
+    let about = common.report.as_ref().map(|_| about(args, matrix, needs)).transpose()?;
+    let page = about.and_then(|about| Page::begin(common, image.runtime(), || about));
     let Found { lines, values, dense, unconverged, stats, .. } = plan.run(matrix, common.verify)?;
     let mut page = page.map(Page::end);
     if let Some(page) = &mut page {
@@ -165,15 +166,17 @@ fn run(args: &SolverArgs, matrix: &SparseMatrix, plan: &dyn SolverPlan, needs: &
     Ok(SUCCESS)
 }
 
-fn about(args: &SolverArgs, matrix: &SparseMatrix, needs: &Needs) -> About {
+fn about(args: &SolverArgs, matrix: &SparseMatrix, needs: &Needs) -> Result<About> {
     let mut options = report::Given::all(args.solver.options, &args.given);
     for (input, file) in args.solver.inputs.iter().zip(&args.inputs) {
         let file = file.iter().map(|file| report::Given::new(input.name, file.display().to_string()));
         options.splice(0..0, file);
     }
-    let memory_bytes = least_limit(matrix.graph(), needs.least_bytes);
+    let graph = matrix.graph();
+    let (_, most_bytes) = needs.most_memory(graph, &args.results(), args.common.verify)?;
+    let memory_bytes = least_limit(graph, most_bytes);
     let plan = Planned::of_solver(memory_bytes, needs.least_bytes, &needs.passes, needs.columns_per_pass);
-    About { name: args.solver.name, options, facts: graph_facts(matrix.graph()), plan }
+    Ok(About { name: args.solver.name, options, facts: graph_facts(graph), plan })
 }
 
 /// Refuses files that cannot be written before the work is done.

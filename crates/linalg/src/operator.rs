@@ -191,10 +191,18 @@ pub(crate) fn column_pages(matrix: &SparseMatrix, by_values: bool) -> u64 {
 /// value. Each addition to a sum rounds by half a unit in its last digit at most, and no row is longer than that value:
 /// so the longest list decides.
 pub(crate) fn rounding(matrix: &SparseMatrix) -> f64 {
+    ROUNDING_RESIDUAL.max(f64::EPSILON / 2.0 * (longest_list(matrix) as f64 / LANES))
+}
+
+/// Length of the rounding of the sums of a product, in units of that of the sums of magnitudes.
+pub(crate) fn rounding_of_sums(matrix: &SparseMatrix) -> f64 {
+    f64::EPSILON * (1.0 + longest_list(matrix) as f64 / LANES)
+}
+
+fn longest_list(matrix: &SparseMatrix) -> u64 {
     let manifest = matrix.graph().manifest();
     let lists = manifest.in_lists.iter().chain([&manifest.out_lists]);
-    let longest = lists.map(|lists| lists.max_degree).max().unwrap_or(0);
-    ROUNDING_RESIDUAL.max(f64::EPSILON / 2.0 * (longest as f64 / LANES))
+    lists.map(|lists| lists.max_degree).max().unwrap_or(0)
 }
 
 pub(crate) fn require_real(matrix: &SparseMatrix) -> Result<()> {

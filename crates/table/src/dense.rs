@@ -121,7 +121,7 @@ impl DenseShape {
 /// Writes a dense matrix to a file, in the format of its ending.
 ///
 /// Takes memory for a few rows, see [`DenseShape::output_bytes`]. A `.npy` file of a matrix whose image is not in the
-/// order of its ids takes all free memory, and reads all rows once for each part that fits.
+/// order of its ids takes half of the free memory, and reads all rows once for each part that fits.
 ///
 /// # Errors
 /// An unknown ending, ids that cannot be read, numbers that cannot be read, a full disk, a request to stop. Then there

@@ -284,7 +284,7 @@ fn check_options(options: &NmfOptions) -> Result<()> {
     if !(1..=MOST_COMPONENTS).contains(&n_components) {
         return usage(format!("expected n_components from 1 to {MOST_COMPONENTS}, found {n_components}"));
     }
-    if !(0.0..1.0).contains(&tol) {
+    if !(0.0..=1.0).contains(&tol) {
         return usage(format!("expected tol from 0 to 1, found {tol}"));
     }
     if max_iter == 0 {

@@ -18,7 +18,7 @@
 //! solutions with MINRES*, 2023.
 
 use crate::declare::Declaration;
-use crate::operator::{Operator, rounding};
+use crate::operator::{Operator, rounding_of_sums};
 use crate::systems::declared::{ATOL, PRECONDITIONER, RTOL, maxiter, method, plan};
 use crate::systems::inverse::{Inverse, not_definite};
 use crate::systems::system::{Method, Pause, SolveOptions, State, System, is_reached};
@@ -243,7 +243,7 @@ impl Minres {
             sums.fill(0.0);
         })?;
         system.check_square(system.finite(square)?, product)?;
-        Ok(most.is_finite() && square.sqrt() <= rounding(matrix) * most.sqrt())
+        Ok(most.is_finite() && square.sqrt() <= rounding_of_sums(matrix) * most.sqrt())
     }
 
     /// Moves `x` along the next direction, and makes the next Lanczos vector; returns the length of the residual.
