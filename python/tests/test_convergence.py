@@ -10,8 +10,8 @@ __all__ = ["image", "pytestmark"]
 def test_numbers_that_cannot_be_are_named(image):
     for given, code, said in (
         (("--tol", "1e-400"), 2, "expected 0 or a number from 4.9e-324 to 1.7e308, whatever its sign, found 1e-400"),
-        (("--tol", "-1e-9"), 1, "expected a tolerance of at least 0, found -1e-9"),
-        (("--alpha", "1e308"), 1, "expected alpha between 0 and 1, found 1e308"),
+        (("--tol", "-1e-9"), 2, "expected a tolerance of at least 0, found -1e-9"),
+        (("--alpha", "1e308"), 2, "expected alpha between 0 and 1, found 1e308"),
         (("--max-iter", "-3"), 2, "expected a whole number from 0 to 2^32-1, found -3"),
     ):
         refused = outcore("run", "pagerank", image, *given, check=False)

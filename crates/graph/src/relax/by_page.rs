@@ -632,6 +632,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let runtime = outcore_testkit::runtime_under(1, 128 << 20, None);
         let [small, large] = [2000, 20_000].map(|vertices| graph(&runtime, folder.path(), vertices));
+        [&small, &large].into_iter().for_each(|graph| graph.fill_cache().unwrap());
         let (part, whole) = (small.cache_pages(), small.cache().unwrap().capacity_pages());
         assert!(0 < part && part < large.cache_pages() && part + large.cache_pages() <= whole);
         let free_bytes = runtime.budget().free_bytes();

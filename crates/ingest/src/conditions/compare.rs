@@ -42,7 +42,9 @@ impl<'a> Columns<'a> {
         if self.weights == Some(name) {
             return Ok((Column::Weights, AttributeKind::Real));
         }
-        if let Some(&(_, end)) = self.ends.iter().find(|(own, _)| *own == name) {
+        // A column without a name is called by its number.
+        let is_own = |own: &str| own == name || own.strip_prefix("column ") == Some(name);
+        if let Some(&(_, end)) = self.ends.iter().find(|(own, _)| is_own(own)) {
             let kind = if self.string_ids { AttributeKind::String } else { AttributeKind::Integer };
             return Ok((Column::End(end), kind));
         }
