@@ -118,12 +118,10 @@ fn join(names: &[PathBuf], empty: &[bool], all: &[Facts]) -> Result<Facts> {
                 facts.rows.map_or("no number of rows".to_owned(), |rows| format!("{rows} rows")),
             ));
         }
-        if facts.sides.is_some() != joined.sides.is_some() {
-            return Err(differs(
-                "number of sides",
-                (if facts.sides.is_some() { "two sides" } else { "one side" }).to_owned(),
-            )
-            .advise("say --bipartite"));
+        if (&facts.sides, facts.sides_are_matrix) != (&joined.sides, joined.sides_are_matrix) {
+            let is_count = facts.sides.is_some() != joined.sides.is_some();
+            let error = differs(if is_count { "number of sides" } else { "kind of sides" }, sides(facts));
+            return Err(if is_count { error.advise("say --bipartite") } else { error });
         }
         if facts.weights.is_some() != joined.weights.is_some() || facts.is_complex != joined.is_complex {
             let error = differs("kind of weights", kind_of_weights(facts).to_owned());
@@ -224,6 +222,14 @@ fn direction(facts: &Facts) -> &'static str {
         Some(true) => "directed edges",
         Some(false) => "undirected edges",
         None => "edges without a stated direction",
+    }
+}
+
+fn sides(facts: &Facts) -> String {
+    match &facts.sides {
+        None => "one side".to_owned(),
+        Some(_) if facts.sides_are_matrix => "the rows and columns of a matrix".to_owned(),
+        Some([left, right]) => format!("two sides of a graph, `{left}` and `{right}`"),
     }
 }
 

@@ -13,7 +13,7 @@ use arrow_array::{RecordBatchIterator, RecordBatchReader};
 use outcore_format::Attribute;
 use outcore_image::{Error, ImageOptions, MANIFEST, Result};
 use outcore_ingest::{
-    Attributes, Condition, InputOptions, Source, WhichVertices, chained, from_batches, narrowed, rows_that_meet,
+    Attributes, Condition, InputOptions, SIDES, Source, WhichVertices, chained, from_batches, narrowed, rows_that_meet,
     with_vertices,
 };
 use outcore_io::Runtime;
@@ -195,21 +195,8 @@ pub fn of_graph(graph: Arc<Graph>, options: &InputOptions, part: Part) -> Result
 /// vertex anew.
 fn source_of(graph: Arc<Graph>, options: &InputOptions, part: Part, sides: Option<&[String; 2]>) -> Result<Source> {
     let name = graph.path().display().to_string();
-    if let Some([left, right]) = sides.filter(|_| !string_ids(&graph)) {
-        let expected = format!("a graph with two sides, whose ids begin with `{left}` and `{right}`");
-        return Err(Error::input(graph.path(), None, expected, "integers as ids")
-            .advise("import its files with --bipartite, too"));
-    }
+    check_own(&graph, options, sides)?;
     let own = &graph.manifest().attributes;
-    if let Attributes::Named(names) = &options.attributes
-        && let Some(other) = names.iter().find(|name| own.iter().all(|own| own.name != **name))
-    {
-        let names: Vec<&str> = own.iter().map(|own| own.name.as_str()).collect();
-        return Err(Error::Usage(format!(
-            "--attributes {other}: {name} has no such attribute of edges; there are {}",
-            if names.is_empty() { "none".to_owned() } else { names.join(", ") }
-        )));
-    }
     let weights = graph.manifest().weights().is_some() && options.weight.as_deref() != Some("none");
     let (source, target) = if part.reversed { ("target", "source") } else { ("source", "target") };
     let columns = InputOptions {
@@ -220,7 +207,11 @@ fn source_of(graph: Arc<Graph>, options: &InputOptions, part: Part, sides: Optio
         ..InputOptions::default()
     };
     let Wanted { vertices, left_out, ends, conditions } = Wanted::of(&graph, &options.conditions, &part)?;
-    let (has_all, is_whole) = (ends.iter().all(Option::is_none), vertices.is_none());
+    let has_all = ends.iter().all(Option::is_none);
+    let rows = graph.manifest().rows.filter(|_| vertices.is_none() && !part.reversed);
+    // Other inputs may have more rows under ids: they are counted when all are read.
+    let is_matrix = rows.is_some() && has_sides(&graph);
+    let sides = if is_matrix { Some(SIDES.map(str::to_owned)) } else { sides.cloned() };
     let note = left_out.map(|left_out| {
         format!("Vertices that do not meet --where and were left out, with their edges: {left_out}.") //
     });
@@ -231,16 +222,15 @@ fn source_of(graph: Arc<Graph>, options: &InputOptions, part: Part, sides: Optio
     let of_vertices = InputOptions { of_vertices: true, ..InputOptions::default() };
     let ids = from_batches(ids, &name, &of_vertices)?;
     let mut source = with_vertices(from_batches(Box::new(edges), &name, &columns)?, ids, &name)?;
-    let manifest = graph.manifest();
     let facts = source.facts_mut();
     facts.format = "image";
     facts.directed_by = Some(format!("the image {name}"));
     facts.ends = None;
     facts.edges = has_all.then(|| graph.edges());
     facts.input_bytes = Some(graph.image_bytes());
-    facts.rows = manifest.rows.filter(|_| is_whole && !part.reversed);
-    facts.keeps_parallel = manifest.parallel_edges;
-    facts.sides = sides.cloned();
+    facts.rows = rows.filter(|_| !is_matrix);
+    facts.keeps_parallel = graph.manifest().parallel_edges;
+    (facts.sides, facts.sides_are_matrix) = (sides, is_matrix);
     facts.notes = Vec::from_iter(note);
     let attributes = match &options.attributes {
         // All are kept unless the options name some.
@@ -248,6 +238,32 @@ fn source_of(graph: Arc<Graph>, options: &InputOptions, part: Part, sides: Optio
         chosen => chosen.clone(),
     };
     narrowed(source, &InputOptions { attributes, conditions, ..options.clone() }, &[])
+}
+
+/// Refuses integers where ids are to begin with prefixes, and names of attributes that the edges of a graph have not.
+fn check_own(graph: &Graph, options: &InputOptions, sides: Option<&[String; 2]>) -> Result<()> {
+    if let Some([left, right]) = sides.filter(|_| !string_ids(graph)) {
+        let expected = format!("a graph with two sides, whose ids begin with `{left}` and `{right}`");
+        return Err(Error::input(graph.path(), None, expected, "integers as ids")
+            .advise("import its files with --bipartite, too"));
+    }
+    let own = &graph.manifest().attributes;
+    if let Attributes::Named(names) = &options.attributes
+        && let Some(other) = names.iter().find(|name| own.iter().all(|own| own.name != **name))
+    {
+        let names: Vec<&str> = own.iter().map(|own| own.name.as_str()).collect();
+        return Err(Error::Usage(format!(
+            "--attributes {other}: {} has no such attribute of edges; there are {}",
+            graph.path().display(),
+            if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+        )));
+    }
+    Ok(())
+}
+
+/// Whether a graph says of its vertices on which side each is, by its id.
+fn has_sides(graph: &Graph) -> bool {
+    string_ids(graph) && graph.manifest().vertex_attributes.iter().any(|attribute| attribute.name == sides::NAME)
 }
 
 /// The wanted vertices and ends of edges, and the conditions that edges are still to meet.

@@ -90,8 +90,8 @@ impl<'a> Job<'a> {
             facts.edges = facts.edges.and_then(|edges| edges.checked_mul(2));
         }
         let (rows, directed) = (options.rows.or(facts.rows), options.directed.or(facts.directed).unwrap_or(true));
-        check_rectangular(rows, directed, options.order)?;
         check_sides_of_matrix(&facts, options.order)?;
+        check_rectangular(rows.or(facts.sides_are_matrix.then_some(0)), directed, options.order)?;
         check_complex(&facts, options.duplicates)?;
         sides::check(&facts)?;
         check_names(&facts)?;

@@ -6,7 +6,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
 use outcore_format::{Attribute, AttributeKind, Manifest, Strings, ValueType};
 use outcore_graph::import::{
-    Attributes, ImportOptions, InputOptions, OrderChoice, SIDES, import, open, with_vertex_table,
+    Attributes, ImportOptions, InputOptions, OrderChoice, Part, SIDES, import, open, open_inputs, with_vertex_table,
 };
 use outcore_graph::{EdgeBatches, EdgeData, Graph, VertexBatches, check};
 use outcore_image::{ImageFile, ImageOptions};
@@ -90,6 +90,52 @@ fn a_graph_with_two_sides_says_the_side_of_every_vertex() {
     let how = ImportOptions { directed: Some(false), order: OrderChoice::Input, ..ImportOptions::default() };
     let plain = import(&runtime, source, &directory.path().join("plain.oc"), &how).unwrap().manifest;
     assert!(plain.vertex_attributes.is_empty() && !ids.contains(&plain.image_id));
+}
+
+#[test]
+fn matrices_under_ids_are_joined_with_the_rows_of_all() {
+    let directory = tempfile::tempdir().unwrap();
+    let (runtime, how) = (common::runtime(2), ImportOptions::default());
+    let bipartite = Some(SIDES.map(str::to_owned));
+    let of_matrix = InputOptions { bipartite, is_matrix: true, ..InputOptions::default() };
+    let path = |name: &str| directory.path().join(name);
+    let make = |name: &str, text: &str, options: &InputOptions| {
+        let file = path(&format!("{name}.csv"));
+        std::fs::write(&file, text).unwrap();
+        let image = path(&format!("{name}.oc"));
+        import(&runtime, open(&runtime, &[file], options).unwrap(), &image, &how).unwrap();
+        image
+    };
+    let [a, b] = [make("a", "1,5\n2,6\n", &of_matrix), make("b", "3,6\n4,7\n", &of_matrix)];
+    let joined = |inputs: &[&PathBuf], options: &InputOptions| {
+        let inputs: Vec<PathBuf> = inputs.iter().map(|path| path.to_path_buf()).collect();
+        open_inputs(&runtime, &inputs, options, |_| Ok(Part::default()))
+    };
+    let plain = InputOptions::default();
+    let both = path("both.oc");
+    let manifest = import(&runtime, joined(&[&a, &b], &plain).unwrap(), &both, &how).unwrap().manifest;
+    assert_eq!((manifest.rows, manifest.vertices, manifest.edges), (Some(4), 7, 4));
+    let names: Vec<&str> = manifest.vertex_attributes.iter().map(|attribute| attribute.name.as_str()).collect();
+    assert_eq!(names, ["bipartite"]);
+    assert_eq!(sides_of(&runtime, &both).iter().filter(|(_, side)| *side == 0).count(), 4);
+    // A table of vertices may add rows, and so may a file.
+    let (more, wider) = (path("more.csv"), path("wider.oc"));
+    std::fs::write(&more, "id,name\nleft:9,nine\nright:5,five\n").unwrap();
+    let source = with_vertex_table(&runtime, joined(&[&a], &plain).unwrap(), &more, &plain).unwrap();
+    let manifest = import(&runtime, source, &wider, &how).unwrap().manifest;
+    assert_eq!((manifest.rows, manifest.vertices), (Some(3), 5));
+    open_and_check(&runtime, &wider).unwrap();
+    let source = joined(&[&a, &path("b.csv")], &of_matrix).unwrap();
+    let manifest = import(&runtime, source, &path("mixed.oc"), &how).unwrap().manifest;
+    assert_eq!((manifest.rows, manifest.vertices), (Some(4), 7));
+    open_and_check(&runtime, &path("mixed.oc")).unwrap();
+    // A matrix is no graph, and it has directions.
+    let graph = InputOptions { is_matrix: false, ..of_matrix.clone() };
+    let error = joined(&[&a, &path("b.csv")], &graph).err().unwrap().to_string();
+    assert!(error.contains("the same"), "{error}");
+    let undirected = ImportOptions { directed: Some(false), ..ImportOptions::default() };
+    let error = import(&runtime, joined(&[&a], &plain).unwrap(), &path("u.oc"), &undirected).unwrap_err();
+    assert!(error.to_string().contains("expected edges with a direction"), "{error}");
 }
 
 #[test]
