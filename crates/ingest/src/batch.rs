@@ -367,6 +367,8 @@ pub struct Facts {
     pub files: Files,
     /// Numbers of edges that did not meet conditions, while the input is read.
     pub unmet: Vec<Arc<AtomicU64>>,
+    /// Number of vertices of images none of whose vertices meets conditions.
+    pub unmet_vertices: u64,
     /// Notes for the import report, in whole sentences.
     pub notes: Vec<String>,
 }

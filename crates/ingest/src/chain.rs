@@ -187,6 +187,7 @@ fn add(joined: &mut Facts, facts: &Facts) {
     joined.files.paths.extend(facts.files.paths.iter().cloned());
     joined.files.left_out.extend(facts.files.left_out.iter().cloned());
     joined.unmet.extend(facts.unmet.iter().cloned());
+    joined.unmet_vertices += facts.unmet_vertices;
     for note in &facts.notes {
         if !joined.notes.contains(note) {
             joined.notes.push(note.clone());

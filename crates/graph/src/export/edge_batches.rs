@@ -18,6 +18,7 @@ use outcore_table::{BATCH_IDS, BATCH_TEXT_BYTES, Id, IdLookup, IdStream, arrow_i
 use std::collections::HashMap;
 use std::ops::Deref;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The fewest edges that a batch has room for, however many attributes they have.
 const LEAST_ROWS: usize = 1 << 12;
@@ -55,6 +56,23 @@ fn batch_of(width: usize) -> (usize, u64) {
     (rows, BATCH_BYTES + (24 * rows * width) as u64)
 }
 
+/// The number of edges that are left out, among those between vertices of a set.
+pub(crate) struct LeftOut {
+    /// These vertices; all if there is no set.
+    pub within: Option<Arc<Bitmap>>,
+    /// Their number.
+    pub count: Arc<AtomicU64>,
+}
+
+impl LeftOut {
+    fn add(&self, entry: &Entry, stands: impl FnOnce() -> bool) {
+        let is_within = |end| self.within.as_ref().is_none_or(|within| within.contains(end));
+        if is_within(entry.vertex) && is_within(entry.neighbour) && stands() {
+            self.count.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+}
+
 /// The edges of a graph, batch by batch, with attributes under their names, `edge.` before those that a column of the
 /// ends or weights has already: each edge once, by the lists in the order of their vertices; those without
 /// direction from the end whose id is smaller.
@@ -65,6 +83,8 @@ pub struct EdgeBatches<G> {
     schema: SchemaRef,
     /// The vertices from which edges are wanted, and those to which; all if there is none.
     wanted: [Option<Arc<Bitmap>>; 2],
+    /// Counts edges that are left out, if they are to be counted.
+    left_out: Option<LeftOut>,
     /// Edges that were read; those before `start` were handed on.
     pending: Vec<Entry>,
     /// Their attributes, if those are wanted: the values of each column, and those of the page that was read last.
@@ -117,6 +137,7 @@ impl<G: Deref<Target = Graph>> EdgeBatches<G> {
             pages,
             schema,
             wanted: [None, None],
+            left_out: None,
             pending,
             attributes,
             words: vec![Vec::new(); width],
@@ -150,6 +171,11 @@ impl<G: Deref<Target = Graph>> EdgeBatches<G> {
         EdgeBatches { wanted, ..self }
     }
 
+    /// Counts the edges that are left out.
+    pub(crate) fn counting(self, left_out: LeftOut) -> Self {
+        EdgeBatches { left_out: Some(left_out), ..self }
+    }
+
     /// The columns.
     pub fn schema(&self) -> &SchemaRef {
         &self.schema
@@ -166,12 +192,14 @@ impl<G: Deref<Target = Graph>> EdgeBatches<G> {
     }
 
     fn read_batch(&mut self) -> Result<Option<RecordBatch>> {
-        let EdgeBatches { graph, lookup, pages, pending, wanted, attributes, words, page_words, .. } = self;
+        let EdgeBatches { graph, lookup, pages, pending, wanted, attributes, words, page_words, left_out, .. } = self;
         let is_wanted = |entry: &Entry| {
-            let ends = [entry.vertex, entry.neighbour];
-            let mut sets = wanted.iter().zip(ends);
-            sets.all(|(set, end)| set.as_ref().is_none_or(|set| set.contains(end)))
-                && stands_for_edge(graph, lookup, entry)
+            let mut sets = wanted.iter().zip([entry.vertex, entry.neighbour]);
+            let is_between = sets.all(|(set, end)| set.as_ref().is_none_or(|set| set.contains(end)));
+            if let Some(left_out) = left_out.as_ref().filter(|_| !is_between) {
+                left_out.add(entry, || stands_for_edge(graph, lookup, entry));
+            }
+            is_between && stands_for_edge(graph, lookup, entry)
         };
         let start = std::mem::take(&mut self.start);
         pending.drain(..start);

@@ -6,7 +6,7 @@
 
 use crate::engine::graph::Graph;
 use crate::engine::vertex_set::Bitmap;
-use crate::export::edge_batches::{EdgeBatches, EdgeData};
+use crate::export::edge_batches::{EdgeBatches, EdgeData, LeftOut};
 use crate::export::vertex_batches::VertexBatches;
 use crate::import::sides;
 use arrow_array::{RecordBatchIterator, RecordBatchReader};
@@ -20,6 +20,7 @@ use outcore_io::Runtime;
 use outcore_table::{BATCH_IDS, BATCH_TEXT_BYTES, from_arrow, string_ids};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 /// Memory of a value of a vertex while conditions are compared with it.
 const ROW_BYTES: u64 = 16;
@@ -206,8 +207,9 @@ fn source_of(graph: Arc<Graph>, options: &InputOptions, part: Part, sides: Optio
         attributes: in_order(own, &options.attributes, options.weight.as_deref()),
         ..InputOptions::default()
     };
-    let Wanted { vertices, left_out, ends, conditions } = Wanted::of(&graph, &options.conditions, &part)?;
+    let Wanted { vertices, left_out, has_met, ends, conditions } = Wanted::of(&graph, &options.conditions, &part)?;
     let has_all = ends.iter().all(Option::is_none);
+    let unmet = (options.conditions.len() > conditions.len()).then(|| Arc::new(AtomicU64::new(0)));
     let rows = graph.manifest().rows.filter(|_| vertices.is_none() && !part.reversed);
     // Other inputs may have more rows under ids: they are counted when all are read.
     let is_matrix = rows.is_some() && has_sides(&graph);
@@ -215,7 +217,10 @@ fn source_of(graph: Arc<Graph>, options: &InputOptions, part: Part, sides: Optio
     let note = left_out.map(|left_out| {
         format!("Vertices that do not meet --where and were left out, with their edges: {left_out}.") //
     });
-    let edges = EdgeBatches::new(Arc::clone(&graph), EdgeData { weights, attributes: true }, 0)?.between(ends);
+    let mut edges = EdgeBatches::new(Arc::clone(&graph), EdgeData { weights, attributes: true }, 0)?.between(ends);
+    if let Some(count) = &unmet {
+        edges = edges.counting(LeftOut { within: part.vertices.clone(), count: Arc::clone(count) });
+    }
     let ids = VertexBatches::new(Arc::clone(&graph), vertices)?;
     let ids: Box<dyn RecordBatchReader + Send> =
         if sides.is_some() { without(ids, sides::NAME)? } else { Box::new(ids) };
@@ -232,6 +237,8 @@ fn source_of(graph: Arc<Graph>, options: &InputOptions, part: Part, sides: Optio
     facts.keeps_parallel = graph.manifest().parallel_edges;
     (facts.sides, facts.sides_are_matrix) = (sides, is_matrix);
     facts.notes = Vec::from_iter(note);
+    facts.unmet.extend(unmet);
+    facts.unmet_vertices = left_out.filter(|_| !has_met).unwrap_or(0);
     let attributes = match &options.attributes {
         // All are kept unless the options name some.
         Attributes::None => Attributes::All,
@@ -271,6 +278,8 @@ struct Wanted {
     vertices: Option<Arc<Bitmap>>,
     /// Number of vertices that conditions leave out, if there are such on all vertices.
     left_out: Option<u64>,
+    /// There are vertices that meet these conditions.
+    has_met: bool,
     /// Vertices from which edges of the image lead, and those to which.
     ends: [Option<Arc<Bitmap>>; 2],
     conditions: Vec<Condition>,
@@ -304,12 +313,12 @@ impl Wanted {
             let own = on_vertices.iter().filter(|(of, _)| *of == which).map(|(_, condition)| condition.clone());
             let own: Vec<Condition> = own.collect();
             if own.is_empty() {
-                return Ok((within, None));
+                return Ok((within, None, true));
             }
-            let (found, left_out) = vertices_that_meet(graph, &own, within.as_deref())?;
-            Ok::<_, Error>((Some(found), Some(left_out)))
+            let (found, left_out, has_met) = vertices_that_meet(graph, &own, within.as_deref())?;
+            Ok::<_, Error>((Some(found), Some(left_out), has_met))
         };
-        let (vertices, left_out) = meeting(WhichVertices::All, part.vertices.clone())?;
+        let (vertices, left_out, has_met) = meeting(WhichVertices::All, part.vertices.clone())?;
         let mut ends = [
             meeting(WhichVertices::Sources, vertices.clone())?.0,
             meeting(WhichVertices::Targets, vertices.clone())?.0,
@@ -317,38 +326,34 @@ impl Wanted {
         if part.reversed {
             ends.reverse();
         }
-        Ok(Wanted { vertices, left_out, ends, conditions: on_edges })
+        Ok(Wanted { vertices, left_out, has_met, ends, conditions: on_edges })
     }
 }
 
-/// The vertices, of some or of all, that meet all conditions, and the number of those that do not: one pass over the
-/// ids and the attributes.
+/// The vertices, of some or of all, that meet all conditions, the number of those that do not, and whether any does: one
+/// pass over the ids and the attributes.
 fn vertices_that_meet(
     graph: &Arc<Graph>,
     conditions: &[Condition],
     within: Option<&Bitmap>,
-) -> Result<(Arc<Bitmap>, u64)> {
+) -> Result<(Arc<Bitmap>, u64, bool)> {
     let name = graph.path().display().to_string();
     let rows = VertexBatches::new(Arc::clone(graph), None)?;
     let bytes = ROW_BYTES * (1 + rows.schema().fields().len() as u64) * BATCH_IDS as u64 + 2 * BATCH_TEXT_BYTES as u64;
     let _batch = graph.reserve("conditions on vertices", bytes)?;
     let of_vertices = InputOptions { of_vertices: true, ..InputOptions::default() };
     let found = Bitmap::new(graph.runtime().budget(), "vertices that meet --where", graph.vertices())?;
-    let (mut count, mut left_out) = (0, 0);
+    let (mut left_out, mut has_met) = (0, false);
     rows_that_meet(from_batches(Box::new(rows), &name, &of_vertices)?, conditions, |row, is_met| {
         if within.is_none_or(|within| within.contains(row as u32)) {
-            *(if is_met { &mut count } else { &mut left_out }) += 1;
+            has_met |= is_met;
+            left_out += u64::from(!is_met);
             if is_met {
                 found.insert(row as u32);
             }
         }
     })?;
-    if count == 0 {
-        return Err(Error::Unsuitable(format!(
-            "expected vertices that meet --where, found none among {left_out} of {name}; no image was made or replaced"
-        )));
-    }
-    Ok((Arc::new(found), left_out))
+    Ok((Arc::new(found), left_out, has_met))
 }
 
 /// All attributes of an image but its weights, those first that are chosen by name: a file beside it has them in this

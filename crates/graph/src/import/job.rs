@@ -196,6 +196,13 @@ impl<'a> Job<'a> {
         if input.edges > 0 || self.options.allow_empty {
             return Ok(());
         }
+        if self.facts.unmet_vertices > 0 {
+            return Err(Error::Unsuitable(format!(
+                "expected vertices that meet --where, found none among {}; no image was made or replaced: say \
+                 --allow-empty if it is to be empty",
+                self.facts.unmet_vertices
+            )));
+        }
         let unmet: u64 = self.facts.unmet.iter().map(|count| count.load(Ordering::Relaxed)).sum();
         if unmet > 0 {
             return Err(Error::Unsuitable(format!(

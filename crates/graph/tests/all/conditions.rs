@@ -80,7 +80,9 @@ fn vertices_and_ends_of_edges_meet_conditions() {
         let expected =
             (vertices.iter().map(|&id| id.to_owned()).collect(), edges.iter().map(|&id| id.to_owned()).collect());
         if edges.is_empty() {
-            // An import without edges of conditions is refused: its vertices are seen in memory.
+            let refused = left(&image, Part::default(), conditions).unwrap_err().to_string();
+            assert!(refused.contains("expected edges that meet --where, found none among 5"), "{refused}");
+            // An empty one is made where it may be.
             let runtime = common::runtime(2);
             let graph = Arc::new(Graph::open(&runtime, &image, ImageOptions::default()).unwrap());
             let source = of_graph(graph, &with(conditions), Part::default()).unwrap();
@@ -110,7 +112,7 @@ fn conditions_on_vertices_that_there_are_not_are_refused() {
         ("vertex.country = AT", "there are state, age, vertex"),
         ("vertex.age = old", "a value that `age` can have (integer)"),
         ("vertex.state = IT", "expected vertices that meet --where, found none among 5"),
-        ("source.state = IT", "expected vertices that meet --where, found none among 5"),
+        ("source.state = IT", "expected edges that meet --where, found none among 5"),
         ("state = AT", "there are amount, source, target"),
     ] {
         let error = left(&image, Part::default(), &[condition]).unwrap_err().to_string();
@@ -124,6 +126,39 @@ fn conditions_on_vertices_that_there_are_not_are_refused() {
     let (_, edges) = left(&image, Part::default(), &["vertex.state = AT"]).unwrap();
     assert_eq!(edges, ["ann-cy", "cy-ann"]);
     std::fs::remove_dir_all(image.parent().unwrap()).unwrap();
+}
+
+#[test]
+fn what_meets_no_condition_is_empty_where_it_may_be() {
+    let directory = tempfile::tempdir().unwrap();
+    let runtime = common::runtime(2);
+    let open_graph = |image: &Path| Arc::new(Graph::open(&runtime, image, ImageOptions::default()).unwrap());
+    let (image, empty) = (import_image(directory.path(), true), directory.path().join("empty.oc"));
+    let make = |graph: &Arc<Graph>, condition: &str, part: Part, allow_empty: bool| {
+        let how = ImportOptions { allow_empty, replace: true, ..ImportOptions::default() };
+        let source = of_graph(Arc::clone(graph), &with(&[condition]), part)?;
+        import(&runtime, source, &empty, &how).map(|report| (report.manifest.vertices, report.manifest.edges))
+    };
+    let graph = open_graph(&image);
+    for (condition, vertices) in [("vertex.state = IT", 0), ("source.state = IT", 5), ("vertex.state = null", 1)] {
+        make(&graph, condition, Part::default(), false).unwrap_err();
+        assert_eq!(make(&graph, condition, Part::default(), true).unwrap(), (vertices, 0), "{condition}");
+    }
+    // Without edges or vertices there is nothing that does not meet conditions; an image that is replaced is another
+    // matter.
+    let made = open_graph(&empty);
+    assert_eq!((made.vertices(), made.edges()), (1, 0));
+    for (condition, vertices) in [("source.state = IT", 1), ("vertex.state = null", 1)] {
+        let source = of_graph(Arc::clone(&made), &with(&[condition]), Part::default()).unwrap();
+        let other = directory.path().join(format!("{condition}.oc"));
+        let report = import(&runtime, source, &other, &ImportOptions::default()).unwrap();
+        assert_eq!((report.manifest.vertices, report.manifest.edges), (vertices, 0), "{condition}");
+    }
+    // Edges that a choice of vertices leaves out meet conditions, for all that is known.
+    let part = Part::of_vertices(&graph, &["eve", "bob"]).unwrap();
+    let source = of_graph(Arc::clone(&graph), &with(&["source.state = AT"]), part).unwrap();
+    let report = import(&runtime, source, &directory.path().join("part.oc"), &ImportOptions::default()).unwrap();
+    assert_eq!((report.manifest.vertices, report.manifest.edges), (2, 0));
 }
 
 #[test]
