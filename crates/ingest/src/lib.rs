@@ -35,7 +35,7 @@ pub use bipartite::SIDES;
 pub use chain::chained;
 pub use column_names::column_asked;
 pub use condition::{Comparison, Condition, Literal, WhichVertices};
-pub use conditions::{narrowed, rows_that_meet};
+pub use conditions::{narrowed, rows_that_meet, with_attributes};
 pub use documents::kind_hint::{KIND_HINT, kind_hint};
 pub use documents::records::STRING_IDS;
 pub use format::{formats, is_document};

@@ -10,11 +10,11 @@ use crate::export::edge_batches::{EdgeBatches, EdgeData, LeftOut};
 use crate::export::vertex_batches::VertexBatches;
 use crate::import::sides;
 use arrow_array::{RecordBatchIterator, RecordBatchReader};
-use outcore_format::Attribute;
+use arrow_schema::Schema;
 use outcore_image::{Error, ImageOptions, MANIFEST, Result};
 use outcore_ingest::{
-    Attributes, Condition, InputOptions, SIDES, Source, WhichVertices, chained, from_batches, narrowed, rows_that_meet,
-    with_vertices,
+    Attributes, Condition, Facts, InputOptions, SIDES, Source, WhichVertices, chained, from_batches, narrowed,
+    rows_that_meet, with_attributes, with_vertices,
 };
 use outcore_io::Runtime;
 use outcore_table::{BATCH_IDS, BATCH_TEXT_BYTES, from_arrow, string_ids};
@@ -197,14 +197,13 @@ pub fn of_graph(graph: Arc<Graph>, options: &InputOptions, part: Part) -> Result
 fn source_of(graph: Arc<Graph>, options: &InputOptions, part: Part, sides: Option<&[String; 2]>) -> Result<Source> {
     let name = graph.path().display().to_string();
     check_own(&graph, options, sides)?;
-    let own = &graph.manifest().attributes;
     let weights = graph.manifest().weights().is_some() && options.weight.as_deref() != Some("none");
     let (source, target) = if part.reversed { ("target", "source") } else { ("source", "target") };
     let columns = InputOptions {
         source: Some(source.into()),
         target: Some(target.into()),
         weight: options.weight.clone().filter(|name| name != "none"),
-        attributes: in_order(own, &options.attributes, options.weight.as_deref()),
+        attributes: Attributes::All,
         ..InputOptions::default()
     };
     let Wanted { vertices, left_out, has_met, ends, conditions } = Wanted::of(&graph, &options.conditions, &part)?;
@@ -226,12 +225,18 @@ fn source_of(graph: Arc<Graph>, options: &InputOptions, part: Part, sides: Optio
         if sides.is_some() { without(ids, sides::NAME)? } else { Box::new(ids) };
     let of_vertices = InputOptions { of_vertices: true, ..InputOptions::default() };
     let ids = from_batches(ids, &name, &of_vertices)?;
-    let mut source = with_vertices(from_batches(Box::new(edges), &name, &columns)?, ids, &name)?;
+    let schema = Arc::clone(edges.schema());
+    let mut edges = from_batches(Box::new(edges), &name, &columns)?;
+    edges.facts_mut().ends = None;
+    edges.facts_mut().edges = has_all.then(|| graph.edges());
+    let conditions = conditions.into_iter().map(|condition| in_batches(condition, &graph, &schema)).collect();
+    let on_edges = InputOptions { attributes: Attributes::All, conditions, ..options.clone() };
+    let edges = narrowed(edges, &on_edges, &[])?;
+    let kept = in_order(&graph, edges.facts(), &schema, &options.attributes);
+    let mut source = with_vertices(with_attributes(edges, &kept), ids, &name)?;
     let facts = source.facts_mut();
     facts.format = "image";
     facts.directed_by = Some(format!("the image {name}"));
-    facts.ends = None;
-    facts.edges = has_all.then(|| graph.edges());
     facts.input_bytes = Some(graph.image_bytes());
     facts.rows = rows.filter(|_| !is_matrix);
     facts.keeps_parallel = graph.manifest().parallel_edges;
@@ -239,12 +244,7 @@ fn source_of(graph: Arc<Graph>, options: &InputOptions, part: Part, sides: Optio
     facts.notes = Vec::from_iter(note);
     facts.unmet.extend(unmet);
     facts.unmet_vertices = left_out.filter(|_| !has_met).unwrap_or(0);
-    let attributes = match &options.attributes {
-        // All are kept unless the options name some.
-        Attributes::None => Attributes::All,
-        chosen => chosen.clone(),
-    };
-    narrowed(source, &InputOptions { attributes, conditions, ..options.clone() }, &[])
+    Ok(source)
 }
 
 /// Refuses integers where ids are to begin with prefixes, and names of attributes that the edges of a graph have not.
@@ -259,11 +259,16 @@ fn check_own(graph: &Graph, options: &InputOptions, sides: Option<&[String; 2]>)
         && let Some(other) = names.iter().find(|name| own.iter().all(|own| own.name != **name))
     {
         let names: Vec<&str> = own.iter().map(|own| own.name.as_str()).collect();
+        let path = graph.path().display();
         return Err(Error::Usage(format!(
-            "--attributes {other}: {} has no such attribute of edges; there are {}",
-            graph.path().display(),
+            "--attributes {other}: {path} has no such attribute of edges; there are {}",
             if names.is_empty() { "none".to_owned() } else { names.join(", ") }
         )));
+    }
+    if let Attributes::Named(names) = &options.attributes
+        && let Some((_, twice)) = names.iter().enumerate().find(|(place, name)| names[..*place].contains(name))
+    {
+        return Err(Error::Usage(format!("--attributes {twice}: that column is named twice")));
     }
     Ok(())
 }
@@ -356,15 +361,34 @@ fn vertices_that_meet(
     Ok((Arc::new(found), left_out, has_met))
 }
 
-/// All attributes of an image but its weights, those first that are chosen by name: a file beside it has them in this
-/// order.
-fn in_order(own: &[Attribute], chosen: &Attributes, weight: Option<&str>) -> Attributes {
-    let own: Vec<&String> = own.iter().map(|one| &one.name).filter(|name| Some(name.as_str()) != weight).collect();
-    let Attributes::Named(names) = chosen else { return Attributes::All };
-    let first = names.iter().filter(|name| own.contains(name));
-    let others = own.iter().copied().filter(|name| !names.contains(name));
-    let ordered: Vec<&String> = first.chain(others).collect();
-    if ordered == own { Attributes::All } else { Attributes::Named(ordered.into_iter().cloned().collect()) }
+/// A condition on edges with the name that batches have for its attribute: another one where a column has its own.
+fn in_batches(mut condition: Condition, graph: &Graph, schema: &Schema) -> Condition {
+    let own = &graph.manifest().attributes;
+    if let Some(place) = own.iter().position(|own| own.name == condition.column) {
+        condition.column.clone_from(schema.field(schema.fields().len() - own.len() + place).name());
+    }
+    condition
+}
+
+/// The places of the attributes that are kept of batches of edges, with the names that the image has for them, those
+/// first that are chosen by name: a file beside it has them in this order.
+fn in_order(graph: &Graph, facts: &Facts, schema: &Schema, chosen: &Attributes) -> Vec<(usize, String)> {
+    let own = &graph.manifest().attributes;
+    let columns = schema.fields().len();
+    let weight = facts.weights.as_deref();
+    let weight = (2..columns).find(|&column| Some(schema.field(column).name().as_str()) == weight);
+    // Batches may call some otherwise, since another column has their name.
+    let name = |column: usize| match column.checked_sub(columns - own.len()) {
+        Some(place) => own[place].name.clone(),
+        None => schema.field(column).name().clone(),
+    };
+    let mut order: Vec<_> = (2..columns).filter(|&column| Some(column) != weight).map(name).enumerate().collect();
+    // All are kept unless the options name some.
+    if let Attributes::Named(names) = chosen {
+        order.retain(|(_, name)| names.contains(name));
+        order.sort_by_key(|(_, name)| names.iter().position(|chosen| chosen == name));
+    }
+    order
 }
 
 /// Batches without a column.

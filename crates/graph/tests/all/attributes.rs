@@ -6,7 +6,8 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
 use outcore_format::{Attribute, AttributeKind, Manifest, Strings, ValueType};
 use outcore_graph::import::{
-    Attributes, ImportOptions, InputOptions, OrderChoice, Part, SIDES, import, open, open_inputs, with_vertex_table,
+    Attributes, Condition, ImportOptions, InputOptions, OrderChoice, Part, SIDES, import, open, open_inputs,
+    with_vertex_table,
 };
 use outcore_graph::{EdgeBatches, EdgeData, Graph, VertexBatches, check};
 use outcore_image::{ImageFile, ImageOptions};
@@ -136,6 +137,48 @@ fn matrices_under_ids_are_joined_with_the_rows_of_all() {
     let undirected = ImportOptions { directed: Some(false), ..ImportOptions::default() };
     let error = import(&runtime, joined(&[&a], &plain).unwrap(), &path("u.oc"), &undirected).unwrap_err();
     assert!(error.to_string().contains("expected edges with a direction"), "{error}");
+}
+
+#[test]
+fn attributes_of_an_image_are_named_as_it_has_them() {
+    let directory = tempfile::tempdir().unwrap();
+    let runtime = common::runtime(2);
+    let how = ImportOptions { order: OrderChoice::Input, ..ImportOptions::default() };
+    let path = |name: &str| directory.path().join(name);
+    let all = InputOptions { attributes: Attributes::All, ..InputOptions::default() };
+    let columns = InputOptions { source: Some("from".into()), target: Some("to".into()), ..all.clone() };
+    std::fs::write(path("e.csv"), "from,to,4,5,source\n1,2,40,50,x\n2,3,41,51,y\n").unwrap();
+    let image = path("e.oc");
+    import(&runtime, open(&runtime, &[path("e.csv")], &columns).unwrap(), &image, &how).unwrap();
+    let read = |attributes: &[&str], conditions: &[&str], name: &str| {
+        let attributes = Attributes::Named(attributes.iter().map(|&name| name.to_owned()).collect());
+        let conditions = conditions.iter().map(|text| Condition::parse(text).unwrap()).collect();
+        let options = InputOptions { attributes, conditions, ..InputOptions::default() };
+        let source = open_inputs(&runtime, std::slice::from_ref(&image), &options, |_| Ok(Part::default()))?;
+        import(&runtime, source, &path(name), &how)?;
+        open_and_check(&runtime, &path(name)).unwrap();
+        let graph = Graph::open(&runtime, &path(name), ImageOptions::default())?;
+        let mut edges = EdgeBatches::new(&graph, EdgeData::all(&graph), 0)?;
+        let batch = edges.next_batch()?.unwrap();
+        let text = |column: &arrow_array::ArrayRef| match column.as_primitive_opt::<Int64Type>() {
+            Some(numbers) => numbers.value(0).to_string(),
+            None => column.as_string::<i32>().value(0).to_owned(),
+        };
+        let names = graph.manifest().attributes.iter().map(|attribute| attribute.name.clone());
+        Ok::<_, outcore_image::Error>(names.zip(batch.columns()[2..].iter().map(text)).collect::<Vec<_>>())
+    };
+    let pairs = |pairs: &[(&str, &str)]| -> Vec<(String, String)> {
+        pairs.iter().map(|&(name, value)| (name.to_owned(), value.to_owned())).collect()
+    };
+    assert_eq!(read(&["5"], &[], "1.oc").unwrap(), pairs(&[("5", "50")]));
+    assert_eq!(read(&["5", "4"], &[], "2.oc").unwrap(), pairs(&[("5", "50"), ("4", "40")]));
+    assert_eq!(read(&["source", "4"], &[], "3.oc").unwrap(), pairs(&[("source", "x"), ("4", "40")]));
+    let chosen = read(&["source"], &["edge.source = y", "source = y", "target = 3", "5 > 50"], "4.oc").unwrap();
+    assert_eq!(chosen, pairs(&[("source", "y")]));
+    for (names, said) in [(["5", "5"], "is named twice"), (["5", "6"], "has no such attribute of edges")] {
+        let error = read(&names, &[], "5.oc").unwrap_err().to_string();
+        assert!(error.contains(said), "{error}");
+    }
 }
 
 #[test]

@@ -81,6 +81,25 @@ pub fn narrowed(mut source: Source, options: &InputOptions, partitions: &[String
     Ok(source)
 }
 
+/// Keeps some attributes of edges, each by its place until now, in another order and under other names.
+///
+/// # Panics
+/// If there is no attribute at a place.
+pub fn with_attributes(mut source: Source, kept: &[(usize, String)]) -> Source {
+    let old = std::mem::take(&mut source.facts.attributes);
+    let named = |(place, name): &(usize, String)| AttributeField { name: name.clone(), ..old[*place].clone() };
+    source.facts.attributes = kept.iter().map(named).collect();
+    let places: Vec<usize> = kept.iter().map(|(place, _)| *place).collect();
+    if !places.iter().copied().eq(0..old.len()) {
+        source.map(move |batch, _| {
+            let mut old: Vec<_> = std::mem::take(&mut batch.attributes).into_iter().map(Some).collect();
+            batch.attributes = places.iter().filter_map(|&place| old.get_mut(place)?.take()).collect();
+            Ok(())
+        });
+    }
+    source
+}
+
 /// The names of the ends of edges: those of their columns, and those that every input has.
 fn ends_of(columns: Option<&[String; 2]>) -> Vec<(&str, usize)> {
     let own = columns.into_iter().flatten().map(String::as_str).zip(0..);
