@@ -25,6 +25,9 @@ use std::sync::atomic::AtomicU64;
 /// Memory of a value of a vertex while conditions are compared with it.
 const ROW_BYTES: u64 = 16;
 
+/// The column of the ids of vertices. An attribute of that name has it twice, with a dot.
+const ID_NAME: &str = "vertex";
+
 /// The part of a graph that is imported into another one.
 #[derive(Debug, Default)]
 pub struct Part {
@@ -310,7 +313,7 @@ impl Wanted {
                 )));
             }
             match of_vertices {
-                Some(one) => on_vertices.push(one),
+                Some((which, own)) => on_vertices.push((which, on_attribute(own, column, graph))),
                 None => on_edges.push(condition.clone()),
             }
         }
@@ -335,8 +338,18 @@ impl Wanted {
     }
 }
 
-/// The vertices, of some or of all, that meet all conditions, the number of those that do not, and whether any does: one
-/// pass over the ids and the attributes.
+/// A condition of vertices, written as one on `column`: on the attribute `vertex` if there is one and the column has
+/// the prefix of an attribute, since the column of ids has that name.
+fn on_attribute(mut condition: Condition, column: &str, graph: &Graph) -> Condition {
+    let is_attribute = column != ID_NAME && condition.column == ID_NAME;
+    if is_attribute && graph.manifest().vertex_attributes.iter().any(|attribute| attribute.name == ID_NAME) {
+        condition.column = format!("{ID_NAME}.{ID_NAME}");
+    }
+    condition
+}
+
+/// The vertices, of some or of all, that meet all conditions, the number of those that do not, and whether any does:
+/// one pass over the ids and the attributes.
 fn vertices_that_meet(
     graph: &Arc<Graph>,
     conditions: &[Condition],

@@ -129,6 +129,29 @@ fn conditions_on_vertices_that_there_are_not_are_refused() {
 }
 
 #[test]
+fn an_attribute_with_the_name_of_the_ids_is_compared() {
+    let directory = tempfile::tempdir().unwrap();
+    let (edges, vertices, image) =
+        (directory.path().join("e.csv"), directory.path().join("v.csv"), directory.path().join("g.oc"));
+    std::fs::write(&edges, "payer,payee\nann,bob\nbob,cy\ncy,ann\n").unwrap();
+    std::fs::write(&vertices, "id,vertex\nann,x\nbob,ann\ncy,x\n").unwrap();
+    let runtime = common::runtime(2);
+    let options = InputOptions::default();
+    let source = open(&runtime, &[edges], &options).unwrap();
+    let source = with_vertex_table(&runtime, source, &vertices, &options).unwrap();
+    import(&runtime, source, &image, &ImportOptions::default()).unwrap();
+    for (condition, edges) in [
+        ("vertex.vertex = x", &["cy-ann"][..]),
+        ("source.vertex = ann", &["bob-cy"]),
+        ("target.vertex = ann", &["ann-bob"]),
+        ("target = ann", &["cy-ann"]),
+        ("vertex in ann,bob", &["ann-bob"]),
+    ] {
+        assert_eq!(left(&image, Part::default(), &[condition]).unwrap().1, edges, "{condition}");
+    }
+}
+
+#[test]
 fn what_meets_no_condition_is_empty_where_it_may_be() {
     let directory = tempfile::tempdir().unwrap();
     let runtime = common::runtime(2);
