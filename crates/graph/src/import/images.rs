@@ -216,7 +216,7 @@ fn source_of(graph: Arc<Graph>, options: &InputOptions, part: Part, sides: Optio
     // Other inputs may have more rows under ids: they are counted when all are read.
     let is_matrix = rows.is_some() && has_sides(&graph);
     let sides = if is_matrix { Some(SIDES.map(str::to_owned)) } else { sides.cloned() };
-    let note = left_out.map(|left_out| {
+    let note = left_out.filter(|&left_out| left_out > 0).map(|left_out| {
         format!("Vertices that do not meet --where and were left out, with their edges: {left_out}.") //
     });
     let mut edges = EdgeBatches::new(Arc::clone(&graph), EdgeData { weights, attributes: true }, 0)?.between(ends);

@@ -163,6 +163,11 @@ fn what_meets_no_condition_is_empty_where_it_may_be() {
         import(&runtime, source, &empty, &how).map(|report| (report.manifest.vertices, report.manifest.edges))
     };
     let graph = open_graph(&image);
+    for (condition, count) in [("vertex != zoe", 0), ("vertex != eve", 1)] {
+        let source = of_graph(Arc::clone(&graph), &with(&[condition]), Part::default()).unwrap();
+        let notes = &source.facts().notes;
+        assert_eq!(notes.iter().filter(|note| note.contains("do not meet --where")).count(), count, "{notes:?}");
+    }
     for (condition, vertices) in [("vertex.state = IT", 0), ("source.state = IT", 5), ("vertex.state = null", 1)] {
         make(&graph, condition, Part::default(), false).unwrap_err();
         assert_eq!(make(&graph, condition, Part::default(), true).unwrap(), (vertices, 0), "{condition}");
