@@ -12,8 +12,8 @@ use std::path::PathBuf;
 /// Takes the sources of edges for row indices and the targets for column indices of a matrix of `rows` x `columns`.
 ///
 /// # Errors
-/// A source whose ids are strings, whose edges have no direction, or that has a size of its own; a shape of more than
-/// 2^64 rows and columns.
+/// A source with two sides, whose ids are strings, whose edges have no direction, or that has a size of its own; a
+/// shape of more than 2^64 rows and columns.
 pub fn with_shape(mut source: Source, [rows, columns]: [u64; 2]) -> Result<Source> {
     let facts = &mut source.facts;
     let shape = format!("the shape {rows} x {columns}");
@@ -21,6 +21,9 @@ pub fn with_shape(mut source: Source, [rows, columns]: [u64; 2]) -> Result<Sourc
         let expected = format!("a list or a table of row and column indices for {shape}");
         Err(Error::Usage(format!("expected {expected}, found {found}")))
     };
+    if facts.sides.is_some() {
+        return refused("a matrix whose rows and columns have ids: leave --shape out");
+    }
     if facts.string_ids {
         return refused("ids that are strings: number them from 0 first");
     }
@@ -85,6 +88,7 @@ impl Entries {
 mod tests {
     use super::*;
     use crate::batch::{Facts, InputOptions};
+    use crate::bipartite::SIDES;
     use crate::open::open_memory;
 
     fn read(text: &str, shape: [u64; 2]) -> Result<(Facts, Ids)> {
@@ -121,6 +125,12 @@ mod tests {
         ] {
             let refused = read(text, shape).unwrap_err().to_string();
             assert!(refused.contains(said), "{refused}");
+        }
+        let sides = InputOptions { bipartite: Some(SIDES.map(str::to_owned)), ..InputOptions::default() };
+        for (text, options) in [("0 0\n", sides), ("% bip unweighted\n1 1\n2 1\n", InputOptions::default())] {
+            let source = open_memory("edge-list", text.as_bytes(), &options).unwrap();
+            let refused = with_shape(source, [2, 2]).err().unwrap().to_string();
+            assert!(refused.contains("have ids: leave --shape out"), "{refused}");
         }
         let market = "%%MatrixMarket matrix coordinate pattern general\n2 2 1\n1 1\n";
         let source = open_memory("matrix-market", market.as_bytes(), &InputOptions::default()).unwrap();
