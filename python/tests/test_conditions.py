@@ -8,6 +8,7 @@ import pathlib
 import random
 import shutil
 import subprocess
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -138,6 +139,30 @@ def test_conditions_hold_for_text_documents_and_strings(tmp_path: pathlib.Path) 
     assert load("t.sif", "interaction = pd") == [("b", "c")]
     with graph.filter("kind = x", tmp_path / "x.oc", attributes=["amount"]) as left:
         assert sorted(left.edges(data=True)) == [("a", "b", {"amount": 5}), ("c", "a", {"amount": 7})]
+
+
+def test_what_conditions_leave_out_is_no_warning(tmp_path: pathlib.Path) -> None:
+    for kind in ("a", "b"):
+        (tmp_path / "in" / f"kind={kind}").mkdir(parents=True)
+        frame().select("source", "target").write_parquet(tmp_path / "in" / f"kind={kind}" / "t.parquet")
+    oc.import_graph(frame(), tmp_path / "g.oc", attributes=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with oc.load_graph(frame(), where="weight >= 3", attributes=True) as graph:
+            edges = len(graph.edges)
+            assert 0 < len(graph.filter("weight >= 5").edges) < edges
+        with oc.load_graph(tmp_path / "g.oc", where="vertex >= 20") as graph:
+            assert min(graph) == 20
+        with oc.load_graph(tmp_path / "in", where="kind = a") as graph:
+            assert len(graph.edges) == 300
+    # They stand in the report, in the words of Python.
+    notes = [
+        oc.import_graph(frame(), tmp_path / "a.oc", where="weight >= 3")["notes"],
+        oc.import_graph(tmp_path / "g.oc", tmp_path / "b.oc", where="vertex >= 20")["notes"],
+        oc.import_graph(tmp_path / "in", tmp_path / "c.oc", where="kind = a")["notes"],
+    ]
+    for those, noun in zip(notes, ("Edges", "Vertices", "Files in folders"), strict=True):
+        assert any(note.startswith(f"{noun} that do not meet where=") for note in those), those
 
 
 def test_what_cannot_be_compared_is_refused() -> None:

@@ -233,8 +233,8 @@ def part(
     settings |= {"conditions": _conditions(settings.pop("where"))}
     settings |= {"rows": None, "shape": None, "allow_empty": True, "bipartite": None}
     report = _outcore.import_part(graph, ids, turned, excluded, None if image is None else os.fspath(image), settings)
-    for note in _news(report["notes"]):
-        warnings.warn(in_python(note), stacklevel=2)
+    for note in _news(_in_python(report)["notes"]):
+        warnings.warn(note, stacklevel=2)
     if image is None:
         made: Graph = report["graph"]
         return made
@@ -355,14 +355,14 @@ def _chosen(vertices: Any) -> Any:
     return ids_of(vertices)
 
 
-# How the notes on what conditions left out begin: they stand in the report, and are no warnings.
+# How the notes on what conditions left out begin, in Python's words: they stand in the report, and are no warnings.
 _LEFT_OUT_BY_WHERE = tuple(
-    f"{noun} do not meet --where" for noun in ("Edges that", "Vertices that", "Files in folders that")
+    f"{noun} do not meet where=" for noun in ("Edges that", "Vertices that", "Files in folders that")
 )
 
 
 def _news(notes: list[str]) -> list[str]:
-    """The notes but those on what `where=` left out, as it is meant to."""
+    """The notes of `_in_python` but those on what `where=` left out, as it is meant to."""
     return [note for note in notes if not note.startswith(_LEFT_OUT_BY_WHERE)]
 
 
