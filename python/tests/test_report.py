@@ -331,6 +331,40 @@ def test_models_have_pages_in_python(scratch):
         ml.PCA(2).report()
 
 
+def test_pages_of_models_name_features_only_where_numbers_are_of_features():
+    ml = pytest.importorskip("outcore.ml")
+    rng = np.random.default_rng(2)
+    numbers = np.arange(300) % 3
+    frame = pd.DataFrame(rng.normal(size=(300, 3)) + 9 * numbers[:, None], columns=["a", "b", "c"])
+    # There are three features, and three components, classes, clusters and targets.
+    mixtures = {
+        kind: ml.GaussianMixture(3, covariance_type=kind, random_state=1).fit(frame)
+        for kind in ("full", "tied", "diag", "spherical")
+    }
+    means = {"means_"}
+    for model, expected in [
+        (ml.PCA(3).fit(frame), {"components_", "mean_"}),
+        (ml.TruncatedSVD(3).fit(frame), {"components_"}),
+        (ml.GaussianNB().fit(frame, numbers), {"theta_", "var_"}),
+        (ml.KMeans(3, random_state=1).fit(frame), {"cluster_centers_"}),
+        (ml.LinearRegression().fit(frame, frame * 2), {"coef_"}),
+        (ml.Ridge().fit(frame, frame["a"]), {"coef_"}),
+        (ml.LogisticRegression().fit(frame, numbers), {"coef_"}),
+        (ml.StandardScaler().fit(frame), {"mean_", "var_", "scale_"}),
+        (ml.MinMaxScaler().fit(frame), {"data_min_", "data_max_", "data_range_", "min_", "scale_"}),
+        (mixtures["full"], means),
+        (mixtures["tied"], means | {"covariances_", "precisions_"}),
+        (mixtures["diag"], means | {"covariances_", "precisions_", "precisions_cholesky_"}),
+        (mixtures["spherical"], means),
+    ]:
+        tables = model.report().data["result"]["tables"]
+        named = {
+            table["title"] for table in tables
+            if table["columns"][1:] == ["a", "b", "c"] or [row[0] for row in table["rows"]] == ["a", "b", "c"]
+        }  # fmt: skip
+        assert named == expected, type(model).__name__
+
+
 def test_reports_say_the_sizes_of_groups_and_what_attributes_are(scratch):
     rows = pd.DataFrame({"source": [1, 2, 4], "target": [2, 3, 5], "kind": ["a", "b", "a"], "since": [1, 2, 3]})
     oc.import_graph(rows, "parts.oc", attributes=True, directed=False)

@@ -23,6 +23,13 @@ from outcore.array._compute import compute_options
 
 # The types that estimators compute with; others are converted.
 TYPES = [np.float64, np.float32]
+# Attributes of fits with a number per feature, or a row of such numbers per class, component or target.
+OF_FEATURES = frozenset(
+    (
+        "mean_", "var_", "scale_", "min_", "data_min_", "data_max_", "data_range_", "coef_", "theta_", "components_",
+        "cluster_centers_", "means_",
+    )
+)  # fmt: skip
 # Labels in a file are classes if they lie so near to each other.
 MOST_CLASSES = 1 << 16
 
@@ -123,8 +130,8 @@ class Model(BaseEstimator):  # type: ignore[misc]
 
     def _summary(self) -> tuple[dict[str, Any], list[Rows]]:
         """What the fit found: numbers and sizes, and the first rows of vectors and matrices."""
-        attributes, tables = {}, []
-        columns = getattr(self, "feature_names_in_", range(self.n_features_in_))
+        attributes, tables, of_features = {}, [], self._of_features()
+        features = getattr(self, "feature_names_in_", range(self.n_features_in_))
         for name, value in vars(self).items():
             if not name.endswith("_") or name in ("stats_", "feature_names_in_") or value is None:
                 continue
@@ -135,12 +142,14 @@ class Model(BaseEstimator):  # type: ignore[misc]
                 continue
             attributes[name] = value.item() if np.ndim(value) > 0 and value.size == 1 else value
             if np.ndim(value) == 1 and value.size > 1 and name != "labels_":
-                is_of_columns = len(value) == self.n_features_in_
-                tables.append(rows_of(name, columns if is_of_columns else None, **{name: value}))
+                tables.append(rows_of(name, features if name in of_features else None, **{name: value}))
             if np.ndim(value) == 2 and value.size > 1:
-                is_of_columns = value.shape[1] == self.n_features_in_
-                tables.append(matrix_rows(name, value, columns if is_of_columns else range(value.shape[1])))
+                tables.append(matrix_rows(name, value, features if name in of_features else range(value.shape[1])))
         return attributes, tables
+
+    def _of_features(self) -> frozenset[str]:
+        """The attributes whose last axis is that of features."""
+        return OF_FEATURES
 
     def _ended(self, x: Array, found: dict[str, Any]) -> None:
         """Keeps what a fit to rows cost."""

@@ -11,7 +11,7 @@ from outcore import _outcore
 from outcore._errors import UsageError
 from outcore.array import Array
 from outcore.array._array import made
-from outcore.ml._base import Model, counts, flat, from_zero, is_lazy, log_sum_exp, softmax
+from outcore.ml._base import OF_FEATURES, Model, counts, flat, from_zero, is_lazy, log_sum_exp, softmax
 
 
 class GaussianMixture(DensityMixin, Model):  # type: ignore[misc]
@@ -114,6 +114,13 @@ class GaussianMixture(DensityMixin, Model):  # type: ignore[misc]
         self._ended(x, found)
         self.lower_bound_, self.lower_bounds_ = found["lower_bound"], found["lower_bounds"].tolist()
         return self
+
+    def _of_features(self) -> frozenset[str]:
+        covariances: dict[str, tuple[str, ...]] = {
+            "tied": ("covariances_", "precisions_"),
+            "diag": ("covariances_", "precisions_", "precisions_cholesky_"),
+        }
+        return OF_FEATURES.union(covariances.get(self.covariance_type, ()))
 
     def fit_predict(self, X: Any, y: Any = None) -> Any:
         """Fits, and gives the likeliest components of rows."""
