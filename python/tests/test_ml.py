@@ -715,6 +715,35 @@ def test_an_estimator_with_a_limit_has_one_runtime(tmp_path, monkeypatch):
     assert [given["memory"] for given in seen] == [64 << 20]
 
 
+def test_all_paths_are_read_within_the_limits_of_the_estimator(tmp_path, monkeypatch):
+    names, opened = [tmp_path / name for name in ("x.npy", "y.npy", "w.npy")], []
+    for name, numbers in zip(names, (X, NUMBERS, WEIGHTS)):
+        np.save(name, numbers)
+    own = xp.open
+
+    def noted(*args, **options):
+        opened.append(own(*args, **options))
+        return opened[-1]
+
+    monkeypatch.setattr(xp, "open", noted)
+    few = {"memory": "48MiB", "threads": 1}
+    for model in (ml.LinearRegression(**few), ml.LogisticRegression(**few), ml.GaussianNB(**few)):
+        # Beside X in a file there is one runtime for all three, in the fit and in the score.
+        for run in (model.fit, model.score):
+            opened.clear()
+            found = run(*names)
+            assert len(opened) == 3 and len({id(array._runtime) for array in opened}) == 1, (model, run)
+            assert opened[0]._runtime.memory == 48 << 20
+        in_files = numbers_of(model), float(found)
+        # Beside X in memory, y and weights have the limits of the estimator.
+        for run in (model.fit, model.score):
+            opened.clear()
+            found = run(X, *names[1:])
+            assert [array._runtime.memory for array in opened] == [48 << 20] * 2, (model, run)
+        assert numbers_of(model) == in_files[0] and model.stats_["memory_limit_bytes"] == 48 << 20
+        close(found, in_files[1])
+
+
 def test_parameters_are_checked_by_name():
     cases = [
         (ml.MinMaxScaler(None), "expected feature_range as two finite numbers in ascending order, found None"),

@@ -39,11 +39,6 @@ def is_lazy(given: Any) -> bool:
     return isinstance(given, (Array, str, os.PathLike))
 
 
-def opened(given: Any, runtime: Runtime | None = None) -> Array:
-    """An array of ours, which may be given as a path: that is read in a runtime."""
-    return given if isinstance(given, Array) else xp.open(given, runtime=runtime)
-
-
 def finite_rows(x: Array, allow_nan: bool) -> Array:
     """The rows of a matrix, of which infinite numbers, and NaN unless it is allowed, are an error when computed."""
     if not allow_nan or x.dtype.kind != "f":
@@ -79,28 +74,6 @@ def from_zero(**options: Any) -> None:
     for name, value in options.items():
         if not value >= 0:
             raise UsageError(f"expected {name} from 0 on, found {value!r}")
-
-
-def weights_of(weights: Any, rows: int) -> Array | None:
-    """The weights of rows, as an array of ours.
-
-    Raises:
-        UsageError: Another number of them; only zeros.
-    """
-    if weights is None:
-        return None
-    given = None
-    if is_lazy(weights):
-        array = opened(weights)
-    else:
-        given = unmasked(weights).astype(np.float64)
-        given = np.full(rows, given) if given.ndim == 0 else given
-        array = xp.asarray(given)
-    if array.shape != (rows,):
-        raise UsageError(f"expected sample_weight as a vector of {rows} numbers, found shape {array.shape}")
-    if given is not None and given.size and not given.any():
-        raise UsageError("expected weights of which one is greater than 0, found only zeros")
-    return array
 
 
 class Model(BaseEstimator):  # type: ignore[misc]
@@ -163,10 +136,12 @@ class Model(BaseEstimator):  # type: ignore[misc]
         }  # fmt: skip
         return {name: value.compute() if isinstance(value, Array) else value for name, value in state.items()}
 
-    def _limits(self, *arrays: Array) -> dict[str, Any]:
+    def _limits(self, x: Array, *beside: Array | None) -> dict[str, Any]:
         """The limits of a fit, as the engine takes them, and the names of its columns, for errors."""
         names = getattr(self, "feature_names_in_", None)
-        limits = compute_options(self._limits_of(arrays[0]), list(arrays))
+        arrays = [x, *(array for array in beside if array is not None)]
+        first = next((array for array in arrays if array._runtime is not None), x)
+        limits = compute_options(self._limits_of(first), arrays)
         return limits | {"names": None if names is None else [str(name) for name in names]}
 
     def _limits_of(self, x: Array) -> dict[str, Any]:
@@ -193,6 +168,38 @@ class Model(BaseEstimator):  # type: ignore[misc]
         threads = own.threads if self.threads is None and own is not None else self.threads
         array = made(given._expression, given)
         array._names, array._runtime = given._names, Runtime(memory=self.memory, threads=threads)
+        return array
+
+    def _beside(self, given: Any, x: Array) -> Array:
+        """An array of ours beside x: a path is read in the runtime of x, and what is beside numbers in memory within
+        the limits of the estimator."""
+        if x._runtime is None:
+            return self._opened(given)
+        return given if isinstance(given, Array) else xp.open(given, runtime=x._runtime)
+
+    def _in_memory(self, given: Any) -> Any:
+        """Numbers beside those in memory: an array of ours, or the path of one, is computed."""
+        return self._opened(given).compute() if is_lazy(given) else given
+
+    def _weights(self, weights: Any, x: Array) -> Array | None:
+        """The weights of the rows of x, as an array of ours.
+
+        Raises:
+            UsageError: Another number of them; only zeros.
+        """
+        if weights is None:
+            return None
+        rows, given = x.shape[0], None
+        if is_lazy(weights):
+            array = self._beside(weights, x)
+        else:
+            given = unmasked(weights).astype(np.float64)
+            given = np.full(rows, given) if given.ndim == 0 else given
+            array = xp.asarray(given)
+        if array.shape != (rows,):
+            raise UsageError(f"expected sample_weight as a vector of {rows} numbers, found shape {array.shape}")
+        if given is not None and given.size and not given.any():
+            raise UsageError("expected weights of which one is greater than 0, found only zeros")
         return array
 
     def _check_parameters(self) -> None:
@@ -263,18 +270,18 @@ class Model(BaseEstimator):  # type: ignore[misc]
             x = self._own(X, True)
             if y is None:
                 raise UsageError(f"{type(self).__name__} requires y to be passed, but the target y is None")
-            y = opened(y, x._runtime) if is_lazy(y) else unmasked(y)
+            y = self._beside(y, x) if is_lazy(y) else unmasked(y)
             if y.shape[:1] != x.shape[:1]:
                 raise UsageError(f"expected y of {x.shape[0]} rows, found shape {y.shape}")
             return x, y
-        y = opened(y).compute() if is_lazy(y) else y
+        y = self._in_memory(y)
         refuse_masked(X, y)
         given, y = validate_data(self, X, y, dtype=TYPES, **checks)
         return xp.asarray(given), y
 
     def _delivered(self, X: Any, result: Array) -> Any:
         """A result: lazy if X is an array of ours, and otherwise computed."""
-        return result if is_lazy(X) else result.compute(memory=self.memory, threads=self.threads)
+        return result if is_lazy(X) else result.compute(**self._limits_of(result))
 
 
 class Classifier(ClassifierMixin, Model):  # type: ignore[misc]
@@ -323,9 +330,10 @@ class Classifier(ClassifierMixin, Model):  # type: ignore[misc]
         """The part of rows whose class is predicted, by their weights."""
         if not is_lazy(X):
             refuse_masked(y, sample_weight)
-            return super().score(X, y, sample_weight)
-        right = (self.predict(X) == (opened(y) if is_lazy(y) else unmasked(y))).astype("float64")
-        weights = weights_of(sample_weight, right.shape[0])
+            return super().score(X, self._in_memory(y), self._in_memory(sample_weight))
+        predicted = self.predict(X)
+        right = (predicted == (self._beside(y, predicted) if is_lazy(y) else unmasked(y))).astype("float64")
+        weights = self._weights(sample_weight, predicted)
         return right.mean() if weights is None else (right * weights).sum() / weights.sum()
 
     def predict_log_proba(self, X: Any) -> Any:
@@ -341,10 +349,10 @@ class Regressor(RegressorMixin, Model):  # type: ignore[misc]
         """The coefficient of determination; the mean of those of several targets."""
         if not is_lazy(X):
             refuse_masked(y, sample_weight)
-            return super().score(X, y, sample_weight)
+            return super().score(X, self._in_memory(y), self._in_memory(sample_weight))
         predicted = self.predict(X)
-        y = opened(y) if is_lazy(y) else xp.asarray(unmasked(y).astype(np.float64))
-        weights = weights_of(sample_weight, predicted.shape[0])
+        y = self._beside(y, predicted) if is_lazy(y) else xp.asarray(unmasked(y).astype(np.float64))
+        weights = self._weights(sample_weight, predicted)
         each: Any = 1.0
         if weights is None:
             mean = y.mean(axis=0)

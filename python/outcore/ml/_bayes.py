@@ -5,7 +5,7 @@ from typing import Any, Self
 from outcore import _outcore
 from outcore.array import Array
 from outcore.array._array import made
-from outcore.ml._base import Classifier, flat, from_zero, softmax, weights_of
+from outcore.ml._base import Classifier, flat, from_zero, softmax
 
 
 class GaussianNB(Classifier):
@@ -51,9 +51,9 @@ class GaussianNB(Classifier):
         """Finds means and variances. y is classes of any kind, or whole numbers if it is an array of ours."""
         x, labels = self._labelled(X, y)
         from_zero(var_smoothing=self.var_smoothing)
-        weights = weights_of(sample_weight, x.shape[0])
+        weights = self._weights(sample_weight, x)
         found = _outcore.gaussian_nb(
-            x._expression, labels._expression, self._limits(x, labels), classes=len(self.classes_),
+            x._expression, labels._expression, self._limits(x, labels, weights), classes=len(self.classes_),
             smoothing=self.var_smoothing, priors=None if self.priors is None else flat(self.priors),
             weights=None if weights is None else weights._expression,
         )  # fmt: skip

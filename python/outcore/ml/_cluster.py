@@ -12,7 +12,7 @@ from outcore import array as xp
 from outcore._errors import UsageError
 from outcore._graphs.report import Rows, rows_of
 from outcore.array import Array
-from outcore.ml._base import Model, counts, flat, from_zero, is_lazy, weights_of
+from outcore.ml._base import Model, counts, flat, from_zero, is_lazy
 
 # How often k-means|| picks rows.
 ROUNDS = 5
@@ -79,7 +79,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Mo
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Finds the centres. `sample_weight` tells as how many rows each one counts."""
         x = self._observations(X, reset=True)
-        weights = weights_of(sample_weight, x.shape[0])
+        weights = self._weights(sample_weight, x)
         n_init = 1 if self.n_init == "auto" else self.n_init
         clusters, starts, max_iter = counts(n_clusters=self.n_clusters, n_init=n_init, max_iter=self.max_iter)
         from_zero(tol=self.tol)
@@ -92,7 +92,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Mo
             wanted = (self.n_clusters, x.shape[1])
             raise UsageError(f"expected init of shape {wanted}, found {np.shape(self.init)}")
         found = _outcore.kmeans(
-            x._expression, self._limits(x), clusters=clusters, centres=None if is_name else flat(self.init),
+            x._expression, self._limits(x, weights), clusters=clusters, centres=None if is_name else flat(self.init),
             rounds=ROUNDS, starts=starts, max_iter=max_iter, tol=self.tol,
             seed=self._seed(self.random_state), weights=None if weights is None else weights._expression,
         )  # fmt: skip
@@ -133,6 +133,6 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Mo
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """The sum of squared distances from the next centre by weights, times -1."""
         squares = self._squares(self._observations(X)).min(axis=1)
-        weights = weights_of(sample_weight, squares.shape[0])
+        weights = self._weights(sample_weight, squares)
         total = -(squares if weights is None else squares * weights).sum()
         return total if is_lazy(X) else float(self._delivered(X, total))

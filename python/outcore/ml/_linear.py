@@ -9,7 +9,7 @@ from outcore import _outcore
 from outcore import array as xp
 from outcore._inputs.tables import unmasked
 from outcore.array import Array
-from outcore.ml._base import Regressor, weights_of
+from outcore.ml._base import Regressor
 
 
 class _Linear(MultiOutputMixin, Regressor):  # type: ignore[misc]
@@ -20,10 +20,10 @@ class _Linear(MultiOutputMixin, Regressor):  # type: ignore[misc]
     def _fitted(self, X: Any, y: Any, sample_weight: Any, **options: Any) -> dict[str, Any]:
         x, y = self._supervised(X, y, multi_output=True, y_numeric=True)
         targets = y if isinstance(y, Array) else xp.asarray(unmasked(y).astype(np.float64))
-        weights = weights_of(sample_weight, x.shape[0])
+        weights = self._weights(sample_weight, x)
         solve = _outcore.ridge if "alpha" in options else _outcore.linear_regression
         found = solve(
-            x._expression, targets._expression, self._limits(x, targets), intercept=self.fit_intercept,
+            x._expression, targets._expression, self._limits(x, targets, weights), intercept=self.fit_intercept,
             weights=None if weights is None else weights._expression, **options,
         )  # fmt: skip
         is_vector = targets.ndim == 1

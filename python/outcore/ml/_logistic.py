@@ -10,7 +10,7 @@ from outcore import _outcore
 from outcore import array as xp
 from outcore._errors import UsageError
 from outcore.array import Array
-from outcore.ml._base import Classifier, counts, from_zero, softmax, weights_of
+from outcore.ml._base import Classifier, counts, from_zero, softmax
 
 
 class LogisticRegression(Classifier):
@@ -72,10 +72,10 @@ class LogisticRegression(Classifier):
             raise UsageError(f"expected C above 0, found {self.C!r}")
         if len(self.classes_) < 2:
             raise UsageError(f"expected y of two classes or more, found only one class: {self.classes_[0]}")
-        weights = weights_of(sample_weight, x.shape[0])
+        weights = self._weights(sample_weight, x)
         found = _outcore.logistic_regression(
-            x._expression, labels._expression, self._limits(x, labels), classes=len(self.classes_), c=float(self.C),
-            intercept=self.fit_intercept, max_iter=max_iter, tol=self.tol,
+            x._expression, labels._expression, self._limits(x, labels, weights), classes=len(self.classes_),
+            c=float(self.C), intercept=self.fit_intercept, max_iter=max_iter, tol=self.tol,
             weights=None if weights is None else weights._expression,
         )  # fmt: skip
         if found["is_separable"]:

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted  # type: ignore[import-unty
 from outcore import _outcore
 from outcore import array as xp
 from outcore._errors import UsageError
-from outcore.ml._base import Model, weights_of
+from outcore.ml._base import Model
 
 
 def _range(given: Any) -> tuple[float, float]:
@@ -66,9 +66,9 @@ class StandardScaler(OneToOneFeatureMixin, TransformerMixin, Model):  # type: ig
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Finds means and deviations. `sample_weight` tells as how many rows each one counts."""
         x = self._observations(X, reset=True)
-        weights = weights_of(sample_weight, x.shape[0])
+        weights = self._weights(sample_weight, x)
         found = _outcore.standard_scaler(
-            x._expression, self._limits(x), weights=None if weights is None else weights._expression
+            x._expression, self._limits(x, weights), weights=None if weights is None else weights._expression
         )
         self.mean_ = found["mean"] if self.with_mean or self.with_std else None
         self.var_ = found["variance"] if self.with_std else None
