@@ -459,8 +459,9 @@ def generate(
         directed: Whether edges have a direction; by default they have, in a grid they have not. Of the files of edges,
             those that end in .txt say it; False is refused for the others.
 
-    The other arguments (`order` and `replace` are for an image), and what is returned and raised, are as for
-    `import_graph`; for a file of edges, `edges` and `bytes` are returned.
+    The other arguments (`order` and `replace` are for an image), and what is raised, are as for `import_graph`. So are
+    the keys of the dict that is returned, which is a plain one, without a method `report`; for a file of edges they are
+    `edges` and `bytes`.
 
     >>> report = oc.generate("path", scale=4, output="path.oc")
     >>> report["vertices"], report["edges"]
