@@ -73,7 +73,7 @@ class ImageExistsError(UsageError, FileExistsError):
 
 
 class DiskSpaceError(UsageError, OSError):
-    """A disk has less free space than an operation needs. It is raised before anything is written."""
+    """A disk has less free space than an operation needs. No file is left behind."""
 
     kind = "disk"
     needed_bytes: int
