@@ -539,8 +539,8 @@ impl PyGraph {
         part(slf, PartOf { vertices: Some(vertices), excluded: true, ..PartOf::default() }, image, options)
     }
 
-    /// The edges that meet a condition, with all vertices, or with those that meet conditions on vertices, as a graph: in
-    /// memory, or as the image of that name.
+    /// The edges that meet a condition, with all vertices, or with those that meet conditions on vertices, as a graph:
+    /// in memory, or as the image of that name.
     ///
     /// Args:
     ///     condition: Text such as "amount >= 100" or "type in friend,family", a tuple such as

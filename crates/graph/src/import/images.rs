@@ -235,8 +235,8 @@ fn source_of(graph: Arc<Graph>, options: &InputOptions, part: Part, sides: Optio
     let conditions = conditions.into_iter().map(|condition| in_batches(condition, &graph, &schema)).collect();
     let on_edges = InputOptions { attributes: Attributes::All, conditions, ..options.clone() };
     let edges = narrowed(edges, &on_edges, &[])?;
-    let kept = in_order(&graph, edges.facts(), &schema, &options.attributes);
-    let mut source = with_vertices(with_attributes(edges, &kept), ids, &name)?;
+    let chosen = in_order(&graph, edges.facts(), &schema, &options.attributes);
+    let mut source = with_vertices(with_attributes(edges, &chosen), ids, &name)?;
     let facts = source.facts_mut();
     facts.format = "image";
     facts.directed_by = Some(format!("the image {name}"));

@@ -157,7 +157,7 @@ fn attributes_of_an_image_are_named_as_it_has_them() {
         let source = open_inputs(&runtime, std::slice::from_ref(&image), &options, |_| Ok(Part::default()))?;
         import(&runtime, source, &path(name), &how)?;
         open_and_check(&runtime, &path(name)).unwrap();
-        let graph = Graph::open(&runtime, &path(name), ImageOptions::default())?;
+        let graph = Graph::open(&runtime, path(name), ImageOptions::default())?;
         let mut edges = EdgeBatches::new(&graph, EdgeData::all(&graph), 0)?;
         let batch = edges.next_batch()?.unwrap();
         let text = |column: &arrow_array::ArrayRef| match column.as_primitive_opt::<Int64Type>() {
