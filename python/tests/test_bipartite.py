@@ -69,6 +69,19 @@ def test_the_two_sides_are_those_of_networkx(order, tmp_path):
     assert all(abs(ranks[node] - reference[node]) < 1e-6 for node in expected)
 
 
+def test_a_konect_file_of_two_sides_is_a_matrix(tmp_path):
+    entries = [(1, 1, 3), (1, 2, 5), (2, 1, 4), (3, 2, 2), (3, 1, 1), (9, 2, 7)]
+    (tmp_path / "out.ratings").write_text("% bip weighted\n" + "".join(f"{u} {i} {r}\n" for u, i, r in entries))
+    expected = pd.DataFrame(entries).pivot(index=0, columns=1, values=2).fillna(0)
+    shell(tmp_path, "import", "--as", "matrix", "out.ratings", "shell.oc")
+    for own in (oc.import_matrix(tmp_path / "out.ratings", tmp_path / "m.oc"), oc.SparseMatrix(tmp_path / "shell.oc")):
+        assert own.shape == (4, 2) and (own.toarray() == expected.to_numpy()).all()
+        assert (own @ np.ones(2)).tolist() == expected.sum(axis=1).tolist()
+        # Rows and columns have the ids of the file.
+        assert [str(name) for name in own.row_ids] == [str(name) for name in expected.index], own.row_ids
+        assert [str(name) for name in own.column_ids] == [str(name) for name in expected.columns]
+
+
 def test_prefixes_are_the_users_choice(tmp_path):
     pairs = rows(50)
     expected = twin(pairs, "user/", "item/")
