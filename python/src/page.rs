@@ -79,6 +79,13 @@ impl PyRun {
         PyRun { report, runtime: Arc::clone(&self.runtime) }
     }
 
+    /// The run, whose page has these lines about the result.
+    fn with_lines(&self, lines: Vec<String>) -> Self {
+        let mut report = self.report.clone();
+        report.result.lines = lines;
+        PyRun { report, runtime: Arc::clone(&self.runtime) }
+    }
+
     /// The page in HTML, which is written to `path` if there is one. `called` is the name of what was
     /// run, and the call; `attributes` is a JSON object.
     #[pyo3(signature = (called, options, attributes, tables, path))]

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import time
 
+import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
@@ -227,7 +228,7 @@ def test_an_import_has_a_page(scratch):
         assert {**result, **data["facts"]}.items() >= {(name, value) for name, value in summary.items() if not isinstance(value, (list, dict))}
         first, phases = data["result"]["tables"]
         assert first["columns"] == ["source", "target"] and first["rows"][0] == ['"a0"', '"b0"'] and len(phases["rows"]) == 5
-        assert data["result"]["lines"] == summary["notes"] and data["plan"]["memory_bytes"] > 0
+        assert data["result"]["lines"] == summary["notes"] == made["notes"] and data["plan"]["memory_bytes"] > 0
         assert "amount (integer), kind (string)" in page.cells and "passes" not in page.cells
         assert data["stats"]["seconds"] > 0 and data["stats"]["memory_limit_bytes"] == 64 << 20
         assert datetime.datetime.fromisoformat(data["ended"])
@@ -238,6 +239,11 @@ def test_an_import_has_a_page(scratch):
     assert made == dict(made) == json.loads(json.dumps(made)) == pickle.loads(pickle.dumps(made)) and "run" not in made
     # What is handed over comes as a stream of Arrow's.
     assert oc.import_graph([(1, 2)], "list.oc").report().data["input"] == "arrow"
+    # The page has the notes of the dict: in the words of Python, and with those that only Python knows.
+    edges = nx.Graph([(1, 2, {"kind": "a"})])
+    for given, words in (("paid.csv", "say attributes=True"), (edges, "kind; attributes=True keeps them")):
+        made = oc.import_graph(given, "notes.oc", replace=True)
+        assert made.report().data["result"]["lines"] == made["notes"] and any(words in note for note in made["notes"])
     # Where the page cannot be written, nothing is imported.
     same = ["a.html", "--stats", "a.html"]
     for places, text in ((["none/a.html"], "none"), (["paid.csv"], "ends in .html"), (same, "expected different files")):

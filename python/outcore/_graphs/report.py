@@ -64,7 +64,8 @@ class ImportReport(dict[str, Any]):
 
     def __init__(self, found: dict[str, Any], image: str | os.PathLike[str], options: "list[Option]") -> None:
         super().__init__(found)
-        self._run: Run = self.pop("run")
+        # The notes have the words of Python, and there may be more of them than the engine knows.
+        self._run: Run = self.pop("run").with_lines(self["notes"])
         self._image, self._options = os.fspath(image), options
 
     def report(self, path: str | os.PathLike[str] | None = None) -> Report:
