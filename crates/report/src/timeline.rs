@@ -36,20 +36,22 @@ impl Timeline {
         let least = LEAST_SECONDS.max(report.stats.total.seconds / MOST_TIMES);
         let mut timeline = Timeline { of: "steps", ..Timeline::default() };
         let mut last = Sample::default();
-        let mut now = last;
+        let (mut before, mut now) = (last, last);
         for step in &report.stats.steps {
             now.bytes_read += step.sweep.bytes_read;
             (now.seconds, now.seconds_cpu) = (step.seconds_end, step.seconds_cpu_end);
             now.memory_bytes = step.memory_bytes;
             if now.seconds - last.seconds >= least {
+                before = last;
                 timeline.push(&mut last, now);
             }
         }
-        // The remaining stretch is short: it is merged with the end of the run.
         let end = Sample { seconds: report.stats.total.seconds, seconds_cpu: report.stats.seconds_cpu, ..now };
-        if end.seconds - last.seconds >= least || timeline.seconds.is_empty() {
-            timeline.push(&mut last, end);
+        // A short stretch at the end belongs to the one before it.
+        if end.seconds - last.seconds < least && timeline.pop() {
+            last = before;
         }
+        timeline.push(&mut last, end);
         timeline
     }
 
@@ -64,6 +66,14 @@ impl Timeline {
             }
         }
         timeline
+    }
+
+    /// Takes the last stretch away, if there is one.
+    fn pop(&mut self) -> bool {
+        self.seconds.pop();
+        self.busy_cores.pop();
+        self.memory_bytes.pop();
+        self.bytes_per_second.pop().is_some()
     }
 
     fn push(&mut self, last: &mut Sample, now: Sample) {
