@@ -138,12 +138,13 @@ fn a_timeline_has_all_bytes_and_all_cpu_time() {
             last.seconds_end = before.seconds_end + 1e-3;
             report.stats.total.seconds = last.seconds_end;
         }
+        report.stats.seconds_cpu = report.stats.steps.last().map_or(3.0, |step| step.seconds_cpu_end);
         let data = data(&report);
         assert_eq!(data["timeline"]["of"], of);
         assert!(data["timeline"]["seconds"].as_array().unwrap().len() <= 513);
         let (bytes, cpu) = sums(&data["timeline"]);
         let (all_bytes, all_cpu) = match of {
-            "steps" => (report.stats.total.bytes_read, report.stats.steps.last().unwrap().seconds_cpu_end),
+            "steps" => (report.stats.total.bytes_read, report.stats.seconds_cpu),
             _ => (report.samples.last().unwrap().bytes_read, report.samples.last().unwrap().seconds_cpu),
         };
         assert!((bytes / all_bytes as f64 - 1.0).abs() < 1e-3, "{bytes} of {all_bytes}");

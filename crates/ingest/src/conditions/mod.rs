@@ -283,9 +283,9 @@ mod tests {
         for (format, text, condition, said) in [
             ("edge-list", &text[..], "source > 1.5", "a value that `source` can have (integer)"),
             ("edge-list", text, "source = ann", "a value that `source` can have (integer)"),
-            ("edge-list", b"a,b,n\na,b,1\n", "a > 5", "put it in quotes"),
-            ("edge-list", b"a,b,n\na,b,1\n", "vertex.state = x", "conditions on vertices are for images"),
-            ("el", b"1 2\n", "payer = 1", "there are source, target"),
+            ("edge-list", b"source,target,n\na,b,1\n", "source > 5", "put it in quotes"),
+            ("edge-list", b"source,target,n\na,b,1\n", "vertex.state = x", "conditions on vertices are for images"),
+            ("el", b"1 2\n", "payer = 1", "the columns are 1, 2"),
         ] {
             let error = failure_with(format, text, &with(condition));
             assert!(error.contains(said), "{condition}: {error}");
