@@ -8,6 +8,7 @@ from outcore._outcore import ProgramResult as ProgramResult
 from outcore._errors import UsageError as UsageError
 from outcore._graphs.program import vertex_program as vertex_program
 from outcore._graphs.importing import ImportEstimate as ImportEstimate
+from outcore._graphs.report import ImportReport as ImportReport
 from outcore._outcore import Runtime as Runtime
 from outcore._graphs.importing import estimate_import as estimate_import
 from outcore._graphs.importing import generate as generate
@@ -31,7 +32,6 @@ from outcore._errors import NoImageError as NoImageError
 from outcore._errors import NoVertexError as NoVertexError
 from outcore._errors import OutcoreError as OutcoreError
 from outcore._errors import VerificationError as VerificationError
-from outcore._graphs.report import ImportReport as ImportReport
 from outcore._graphs.report import Report as Report
 from outcore._linalg.matrix import MultiplyPlan as MultiplyPlan
 from outcore._linalg.matrix import SparseMatrix as SparseMatrix

@@ -55,7 +55,7 @@ pub fn raise(py: Python<'_>, error: impl Into<Error>) -> PyErr {
             Ok(raised) => return *raised,
             Err(custom) => match custom.downcast::<Error>() {
                 Ok(error) => return raise(py, *error),
-                Err(_) => exception(py, "OutcoreError", &text),
+                Err(_) => exception(py, "UsageError", &text),
             },
         },
         // As a file that was closed.

@@ -457,7 +457,7 @@ def test_tables_of_many_columns_are_refused_where_memory_has_no_room(tmp_path):
     multiply = lambda by, output, memory, code=0: run(
         "multiply", path, "--by", by, "--output", output, "--memory", memory, "--quiet", code=code
     )
-    refused = multiply(tmp_path / "wide.npy", table, "64MiB", 1).stderr
+    refused = multiply(tmp_path / "wide.npy", table, "64MiB", REFUSED).stderr
     assert "what writes the result needs" in refused and not table.exists(), refused
     multiply(tmp_path / "wide.npy", tmp_path / "o.npy", "64MiB")
     multiply(tmp_path / "wide.npy", tmp_path / "o.csv", "64MiB")

@@ -132,13 +132,15 @@ def call_text(function: str, inputs: list[str], options: list[Option]) -> str:
 def value_text(value: Any) -> str:
     """A value of an option as Python has it; of arrays and functions what they are."""
     kind = type(value)
-    if hasattr(value, "shape") and getattr(value, "ndim", 0) > 0:
-        return f"<{kind.__name__} of shape {tuple(value.shape)}>"
+    if isinstance(shape := getattr(value, "shape", None), tuple) and shape:
+        return f"<{kind.__name__} of shape {shape}>"
+    if isinstance(value, list | tuple | set | frozenset | dict) and len(value) > _MOST_CHARACTERS:
+        return f"<{kind.__name__} of {len(value)} values>"
     if isinstance(value, str | os.PathLike):
         value = os.fspath(value)
     if callable(value):
         return f"<{kind.__name__} {getattr(value, '__name__', '')}>".replace(" >", ">")
-    text = repr(value.item() if hasattr(value, "item") else value)
+    text = repr(value.item() if shape == () and hasattr(value, "item") else value)
     return text if len(text) <= _MOST_CHARACTERS else f"{text[:_MOST_CHARACTERS]}..."
 
 
