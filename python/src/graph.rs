@@ -10,7 +10,7 @@ use outcore::io::backend::Memory;
 use outcore::io::{escaped, lock};
 use outcore::{
     Degree, Direction, Edges, Error, Graph, GraphOptions, Neighbour, Runtime, RuntimeOptions, Table, Weight,
-    least_limit,
+    enough_bytes,
 };
 use pyo3::exceptions::{PyNotImplementedError, PyTypeError};
 use pyo3::gc::{PyTraverseError, PyVisit};
@@ -188,30 +188,18 @@ struct Settings {
 /// Memory of an operation, by vertex, that a limit has room for which is advised where a graph cannot be opened:
 /// ranks, distances or components, and what becomes of them.
 const OPERATION_BYTES: u64 = 40;
-/// Largest number of limits under which a graph is opened before one is advised.
-const MOST_LIMITS: usize = 4;
 
-/// A refusal of memory for opening a graph, with advice that is enough for operations on it too. The graph is opened
-/// for that under the limits that are advised. Any other error stays as it is.
+/// A refusal of memory for opening a graph, with advice that is enough for operations on it too: see [`enough_bytes`].
+/// Any other error stays as it is.
 fn advise(error: Error, within: &RuntimeOptions, image: &Path) -> Error {
     let Error::Io(refused) = error else { return error };
-    let Some(mut enough_bytes) = refused.advised_bytes() else { return refused.into() };
-    for _ in 0..MOST_LIMITS {
-        let limits = RuntimeOptions { memory_bytes: Some(enough_bytes), progress: None, ..within.clone() };
-        let opened = Runtime::new(limits)
-            .map_err(Error::from)
-            .and_then(|runtime| Graph::open(&Arc::new(runtime), image, GraphOptions::default()));
-        let more_bytes = match &opened {
-            Ok(graph) => Some(least_limit(graph, OPERATION_BYTES.saturating_mul(graph.vertices()))),
-            Err(Error::Io(again)) => again.advised_bytes(),
-            Err(_) => None,
-        };
-        enough_bytes = enough_bytes.max(more_bytes.unwrap_or(0));
-        if opened.is_ok() || more_bytes.is_none() {
-            break;
-        }
-    }
-    refused.advising_at_least(enough_bytes).into()
+    let Some(advised_bytes) = refused.advised_bytes() else { return refused.into() };
+    let open = |bytes| {
+        let limits = RuntimeOptions { memory_bytes: Some(bytes), progress: None, ..within.clone() };
+        let graph = Graph::open(&Arc::new(Runtime::new(limits)?), image, GraphOptions::default())?;
+        graph.make_room("an operation", OPERATION_BYTES.saturating_mul(graph.vertices()))
+    };
+    refused.advising_at_least(enough_bytes(advised_bytes, open)).into()
 }
 
 #[pymethods]
