@@ -300,17 +300,11 @@ fn attributes_follow_their_edges_in_batches() {
 #[test]
 fn a_batch_of_vertices_has_little_text() {
     let directory = tempfile::tempdir().unwrap();
-    let (runtime, image) = (common::runtime(2), directory.path().join("g.oc"));
-    let (edges, vertices) = (directory.path().join("e.csv"), directory.path().join("v.csv"));
     let name = |i: usize| format!("{}{}", i % 3, "x".repeat(1000 * (i % 3)));
-    std::fs::write(&edges, "source,target\n0,1\n1,2\n").unwrap();
     let rows: String = (0..20_000).map(|i| format!("{i},{},{i}\n", name(i))).collect();
-    std::fs::write(&vertices, format!("id,name,n\n{rows}")).unwrap();
-    let options = InputOptions { attributes: Attributes::All, ..InputOptions::default() };
-    let source = open(&runtime, &[edges], &options).unwrap();
-    let source = with_vertex_table(&runtime, source, &vertices, &options).unwrap();
-    import(&runtime, source, &image, &ImportOptions::default()).unwrap();
-    let graph = Arc::new(Graph::open(&runtime, &image, ImageOptions::default()).unwrap());
+    let (edges, vertices) = ("source,target\n0,1\n1,2\n", format!("id,name,n\n{rows}"));
+    let image = common::import_tables(directory.path(), edges, &vertices, &ImportOptions::default());
+    let graph = common::open(&image, 2);
     let free = graph.runtime().budget().available_bytes();
     let mut rows = Vec::new();
     let batches = VertexBatches::new(Arc::clone(&graph), None).unwrap();

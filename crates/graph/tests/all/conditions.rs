@@ -3,9 +3,7 @@
 use crate::common;
 
 use outcore_graph::Graph;
-use outcore_graph::import::{
-    Attributes, Condition, ImportOptions, InputOptions, Part, import, of_graph, open, open_inputs, with_vertex_table,
-};
+use outcore_graph::import::{Attributes, Condition, ImportOptions, InputOptions, Part, import, of_graph, open_inputs};
 use outcore_image::{ImageOptions, Result};
 use outcore_table::Id;
 use std::path::{Path, PathBuf};
@@ -15,15 +13,8 @@ const EDGES: &str = "payer,payee,amount\nann,bob,5\nbob,cy,7\ncy,ann,9\nann,dan,
 const VERTICES: &str = "id,state,age\nann,AT,41\nbob,DE,35\ncy,AT,\neve,AT,60\n";
 
 fn import_image(directory: &Path, directed: bool) -> PathBuf {
-    let (edges, vertices, image) = (directory.join("e.csv"), directory.join("v.csv"), directory.join("g.oc"));
-    std::fs::write(&edges, EDGES).unwrap();
-    std::fs::write(&vertices, VERTICES).unwrap();
-    let runtime = common::runtime(2);
-    let options = InputOptions { attributes: Attributes::All, ..InputOptions::default() };
-    let source = open(&runtime, &[edges], &options).unwrap();
-    let source = with_vertex_table(&runtime, source, &vertices, &options).unwrap();
-    import(&runtime, source, &image, &ImportOptions { directed: Some(directed), ..ImportOptions::default() }).unwrap();
-    image
+    let how = ImportOptions { directed: Some(directed), ..ImportOptions::default() };
+    common::import_tables(directory, EDGES, VERTICES, &how)
 }
 
 fn with(conditions: &[&str]) -> InputOptions {
@@ -131,15 +122,8 @@ fn conditions_on_vertices_that_there_are_not_are_refused() {
 #[test]
 fn an_attribute_with_the_name_of_the_ids_is_compared() {
     let directory = tempfile::tempdir().unwrap();
-    let (edges, vertices, image) =
-        (directory.path().join("e.csv"), directory.path().join("v.csv"), directory.path().join("g.oc"));
-    std::fs::write(&edges, "payer,payee\nann,bob\nbob,cy\ncy,ann\n").unwrap();
-    std::fs::write(&vertices, "id,vertex\nann,x\nbob,ann\ncy,x\n").unwrap();
-    let runtime = common::runtime(2);
-    let options = InputOptions::default();
-    let source = open(&runtime, &[edges], &options).unwrap();
-    let source = with_vertex_table(&runtime, source, &vertices, &options).unwrap();
-    import(&runtime, source, &image, &ImportOptions::default()).unwrap();
+    let (edges, vertices) = ("payer,payee\nann,bob\nbob,cy\ncy,ann\n", "id,vertex\nann,x\nbob,ann\ncy,x\n");
+    let image = common::import_tables(directory.path(), edges, vertices, &ImportOptions::default());
     for (condition, edges) in [
         ("vertex.vertex = x", &["cy-ann"][..]),
         ("source.vertex = ann", &["bob-cy"]),

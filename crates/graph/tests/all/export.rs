@@ -4,11 +4,9 @@ use crate::common;
 
 use common::{Model, ModelIds, open};
 use outcore_format::{Order, WeightKind};
-use outcore_graph::import::{
-    Attributes, Block, EdgeBatch, Ids, ImportOptions, InputOptions, Weights, import, with_vertex_table,
-};
+use outcore_graph::import::{Block, EdgeBatch, Ids, ImportOptions, InputOptions, Weights};
 use outcore_graph::{ExportReport, Graph, check_export_memory, export, export_vertices, export_with};
-use outcore_image::{Error, ImageOptions};
+use outcore_image::Error;
 use outcore_io::Array;
 use outcore_table::{Column, Table};
 use std::collections::BTreeSet;
@@ -415,18 +413,13 @@ fn a_file_is_complete_or_absent() {
 /// A graph with strings as ids and attributes of edges and vertices, and results for its vertices.
 fn with_attributes(directory: &Path) -> (Arc<Graph>, Table) {
     const VERTICES: usize = 6000;
-    let runtime = common::runtime(2);
-    let (edges, vertices, image) = (directory.join("e.csv"), directory.join("v.csv"), directory.join("g.oc"));
     let row = |i: usize| format!("v{},v{},road {i},{i}\n", i % VERTICES, (7 * i + 1) % VERTICES);
-    std::fs::write(&edges, format!("source,target,kind,n\n{}", (0..9000).map(row).collect::<String>())).unwrap();
+    let edges = format!("source,target,kind,n\n{}", (0..9000).map(row).collect::<String>());
     let row = |i: usize| format!("v{i},place {},{i}\n", "x".repeat(i % 700));
-    std::fs::write(&vertices, format!("id,name,size\n{}", (0..VERTICES + 50).map(row).collect::<String>())).unwrap();
-    let options = InputOptions { attributes: Attributes::All, ..InputOptions::default() };
-    let source = outcore_graph::import::open(&runtime, &[edges], &options).unwrap();
-    let source = with_vertex_table(&runtime, source, &vertices, &options).unwrap();
+    let vertices = format!("id,name,size\n{}", (0..VERTICES + 50).map(row).collect::<String>());
     let how = ImportOptions { directed: Some(false), ..ImportOptions::default() };
-    import(&runtime, source, &image, &how).unwrap();
-    let graph = Arc::new(Graph::open(&runtime, &image, ImageOptions::default()).unwrap());
+    let graph = common::open(&common::import_tables(directory, &edges, &vertices, &how), 2);
+    let runtime = graph.runtime();
     let count = graph.vertices() as usize;
     let ranks = Array::<f64>::zeroed(runtime.budget(), "test", count).unwrap();
     let components = Array::<u32>::zeroed(runtime.budget(), "test", count).unwrap();

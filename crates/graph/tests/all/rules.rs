@@ -6,7 +6,7 @@ use crate::common;
 use outcore_format::text::TextWriter;
 use outcore_format::values::ValueWriter;
 use outcore_format::{Manifest, ValueType, index_bytes};
-use outcore_graph::import::{Attributes, ImportOptions, InputOptions, import, open, with_vertex_table};
+use outcore_graph::import::{Attributes, ImportOptions, InputOptions, import, open};
 use outcore_graph::{
     Direction, EdgeBatches, EdgeData, Edges, EdgesFrom, Frontier, Graph, ListPart, VertexBatches, VertexData, check,
     first_edges, scan,
@@ -20,15 +20,7 @@ const EDGES: &str = "source,target,weight,kind,n,open,day,rest\n\
 const VERTICES: &str = "id,name,open,day\n1,one,true,2024-02-29\n2,two,false,2024-02-28\n3,three,,\n";
 
 fn import_image(directory: &Path) -> PathBuf {
-    let (edges, vertices, image) = (directory.join("e.csv"), directory.join("v.csv"), directory.join("g.oc"));
-    std::fs::write(&edges, EDGES).unwrap();
-    std::fs::write(&vertices, VERTICES).unwrap();
-    let runtime = common::runtime(2);
-    let options = InputOptions { attributes: Attributes::All, ..InputOptions::default() };
-    let source = open(&runtime, &[edges], &options).unwrap();
-    let source = with_vertex_table(&runtime, source, &vertices, &options).unwrap();
-    import(&runtime, source, &image, &ImportOptions::default()).unwrap();
-    image
+    common::import_tables(directory, EDGES, VERTICES, &ImportOptions::default())
 }
 
 fn open_image(image: &Path) -> Result<Arc<Graph>> {

@@ -6,6 +6,7 @@ use outcore_format::{
     FORMAT_NAME, FORMAT_VERSION, IdColumn, ImportFacts, ListFile, ListWriter, Manifest, Order, PAGE_BYTES, ValueColumn,
     ValueType, WeightKind, column::ColumnWriter, index_bytes, values::ValueWriter,
 };
+use outcore_graph::import::{self, Attributes, ImportOptions, InputOptions};
 use outcore_graph::{Direction, Graph};
 use outcore_image::{ImageFile, ImageOptions, MANIFEST};
 use outcore_io::backend::Backend;
@@ -373,6 +374,21 @@ pub fn edit_manifest(image: &Path, edit: impl FnOnce(&mut Manifest)) {
 
 /// Memory for a test, beside what tests that run at the same time hold.
 const MEMORY_BYTES: u64 = 400 << 20;
+
+/// An image of a table of edges, with all other columns as attributes, and of a table of vertices.
+pub fn import_tables(directory: &Path, edges: &str, vertices: &str, how: &ImportOptions) -> PathBuf {
+    let paths = [(edges, "e.csv"), (vertices, "v.csv")].map(|(text, name)| {
+        let path = directory.join(name);
+        std::fs::write(&path, text).unwrap();
+        path
+    });
+    let (runtime, image) = (runtime(2), directory.join("g.oc"));
+    let options = InputOptions { attributes: Attributes::All, ..InputOptions::default() };
+    let source = import::open(&runtime, &paths[..1], &options).unwrap();
+    let source = import::with_vertex_table(&runtime, source, &paths[1], &options).unwrap();
+    import::import(&runtime, source, &image, how).unwrap();
+    image
+}
 
 pub fn runtime(threads: usize) -> Arc<Runtime> {
     runtime_under(threads, MEMORY_BYTES, None)
