@@ -60,7 +60,7 @@ class Report:
 
 
 class ImportReport(dict[str, Any]):
-    """What an import did, as `import_graph` returns it: a dict, and the page of the import."""
+    """The summary of an import, as `import_graph` returns it: a dict, and the page of the import."""
 
     def __init__(self, found: dict[str, Any], image: str | os.PathLike[str], options: "list[Option]") -> None:
         super().__init__(found)

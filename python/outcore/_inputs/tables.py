@@ -74,7 +74,7 @@ class Request(NamedTuple):
 
 
 def unmasked(given: Any, advice: str = "fill it first: array.filled(0)") -> np.ndarray:
-    """What NumPy makes an array of, in which no value may be masked: arrays of the engine have no masks.
+    """An array of NumPy's, in which no value may be masked: arrays of the engine have no masks.
 
     Raises:
         UsageError: A masked value.

@@ -102,7 +102,7 @@ class Model(BaseEstimator):  # type: ignore[misc]
         return page_of(known(self._run), (name, call), options, attributes, tables, path)
 
     def _summary(self) -> tuple[dict[str, Any], list[Rows]]:
-        """What the fit found: numbers and sizes, and the first rows of vectors and matrices."""
+        """The findings of the fit: numbers and sizes, and the first rows of vectors and matrices."""
         attributes, tables, of_features = {}, [], self._of_features()
         features = getattr(self, "feature_names_in_", range(self.n_features_in_))
         for name, value in vars(self).items():
@@ -129,7 +129,7 @@ class Model(BaseEstimator):  # type: ignore[misc]
         self.stats_, self._run = found["stats"], found["run"].over(x.shape)
 
     def __getstate__(self) -> dict[str, Any]:
-        # What a fit found and is lazy is left out, and so is its run; a parameter becomes an array of NumPy's.
+        # Lazy findings of a fit are left out, and so is its run; a parameter becomes an array of NumPy's.
         state = {
             name: value for name, value in super().__getstate__().items()
             if not (isinstance(value, Array) and name.endswith("_")) and name != "_run"
