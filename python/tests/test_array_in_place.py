@@ -14,7 +14,6 @@ import pyarrow.feather
 import pyarrow.ipc
 import pyarrow.parquet
 import pytest
-from exit_codes import REFUSED
 
 import outcore as oc
 
@@ -386,7 +385,7 @@ def test_numbers_of_columns_count_all_columns_of_the_file(scratch):
             assert run.returncode == 0 and json.loads(run.stdout)["columns"] == [name], run.stderr
         for number in (1, "ok"):
             run = outcore("run", "describe", "t", "--columns", number)
-            assert run.returncode in REFUSED and "expected a column of numbers" in run.stderr, run.stderr
+            assert run.returncode == 2 and "expected a column of numbers" in run.stderr, run.stderr
         run = outcore("run", "regression", "t", "--target", 4, "--json", "-")
         assert run.returncode == 0, run.stderr
         slope = np.polyfit(np.arange(50.0), np.arange(50.0) ** 2, 1)[0]

@@ -14,7 +14,6 @@ import pandas
 import pyarrow.parquet
 import pytest
 import scipy.sparse
-from exit_codes import REFUSED
 
 import outcore as oc
 
@@ -27,7 +26,7 @@ SOLVERS = ["multiply", *FACTORS, "expm-multiply", *SYSTEMS]
 
 def run(*arguments, code=0, **options):
     done = subprocess.run([OUTCORE, "run", *map(str, arguments)], capture_output=True, text=True, **options)
-    assert done.returncode in (code if isinstance(code, range) else [code]), (done.returncode, done.stdout, done.stderr)
+    assert done.returncode in (code if isinstance(code, tuple) else [code]), (done.returncode, done.stdout, done.stderr)
     return done
 
 
@@ -174,7 +173,7 @@ def test_hermitian_eigenpairs_are_numpys(tmp_path):
         np.testing.assert_allclose(vectors.conj().T @ vectors, np.eye(7), atol=1e-12)
     said = run("eigsh", path, "--k", 7, "--explain", "--output", tmp_path / "v.npy").stdout
     assert "one per step of 2 vectors" in said
-    refused = run("eigsh", path, "--block", 8, "--explain", code=REFUSED).stderr
+    refused = run("eigsh", path, "--block", 8, "--explain", code=2).stderr
     assert "expected a block of 1, 2 or 4 complex columns, found 8" in refused
     kept = ("--k", 7, "--ncv", 20, "--checkpoint", tmp_path / "kept")
     assert "no result was written" in run("eigsh", path, *kept, "--maxiter", 1, code=4).stderr
@@ -296,14 +295,14 @@ def test_complex_matrices_are_multiplied_and_otherwise_refused(tmp_path):
         parts, _, names = read(tmp_path / "y.parquet")
         assert names[:2] == ["v0_real", "v0_imag"]
         np.testing.assert_allclose(parts[:, ::2] + 1j * parts[:, 1::2], matrix.T @ given, rtol=1e-11)
-    refused = run("multiply", path, "--by", tmp_path / "x.npy", "--semiring", "min-plus", code=REFUSED)
+    refused = run("multiply", path, "--by", tmp_path / "x.npy", "--semiring", "min-plus", code=2)
     assert "complex" in refused.stderr
     np.save(tmp_path / "b.npy", np.ones(80))
-    assert "expected a Hermitian matrix" in run("eigsh", path, "--k", 2, code=REFUSED).stderr
+    assert "expected a Hermitian matrix" in run("eigsh", path, "--k", 2, code=2).stderr
     options = {"spectral-embedding": (), "nmf": (), "expm-multiply": ("--by", tmp_path / "b.npy")}
     for solver in SOLVERS[2:]:
         more = ("--rhs", tmp_path / "b.npy") if solver in SYSTEMS else options.get(solver, ("--k", 2))
-        assert "expected real values" in run(solver, path, *more, "--explain", code=REFUSED).stderr, solver
+        assert "expected real values" in run(solver, path, *more, "--explain", code=2).stderr, solver
 
 
 def test_ids_may_be_texts_and_entries_may_have_no_values(tmp_path):
@@ -429,9 +428,9 @@ def test_what_cannot_be_is_refused_before_the_work(tmp_path):
     kept.mkdir()
     for arguments, message in cases:
         for more in ((), ("--explain",)):
-            refused = run(*arguments, *more, code=REFUSED)
+            refused = run(*arguments, *more, code=(2, 5, 6))
             assert message in refused.stderr and refused.stdout == "", (arguments, refused.stderr)
-    assert "expected finite numbers in b" in run("cg", square, "--rhs", infinite, code=REFUSED).stderr
+    assert "expected finite numbers in b" in run("cg", square, "--rhs", infinite, code=2).stderr
     for arguments in (("eigsh", square, "--which", "XM"), ("eigsh", square, "--right", "v.npy"), ("nmf", square, "--allow-unconverged")):
         assert run(*arguments, code=2).stdout == ""
 
@@ -442,7 +441,7 @@ def test_an_index_of_pandas_is_no_vector(tmp_path):
     for i, (table, name) in enumerate(((frame, "__index_level_0__"), (frame.rename_axis("row"), "row"))):
         file = tmp_path / f"{i}.parquet"
         table.to_parquet(file)
-        refused = run("multiply", path, "--by", file, "--output", tmp_path / "o.npy", code=REFUSED)
+        refused = run("multiply", path, "--by", file, "--output", tmp_path / "o.npy", code=5)
         assert f"found the column `{name}` behind others" in refused.stderr and "index=False" in refused.stderr
         table.to_parquet(file, index=False)
         run("multiply", path, "--by", file, "--output", tmp_path / "o.npy")
@@ -457,14 +456,14 @@ def test_tables_of_many_columns_are_refused_where_memory_has_no_room(tmp_path):
     multiply = lambda by, output, memory, code=0: run(
         "multiply", path, "--by", by, "--output", output, "--memory", memory, "--quiet", code=code
     )
-    refused = multiply(tmp_path / "wide.npy", table, "64MiB", REFUSED).stderr
+    refused = multiply(tmp_path / "wide.npy", table, "64MiB", 9).stderr
     assert "what writes the result needs" in refused and not table.exists(), refused
     multiply(tmp_path / "wide.npy", tmp_path / "o.npy", "64MiB")
     multiply(tmp_path / "wide.npy", tmp_path / "o.csv", "64MiB")
     multiply(tmp_path / "wide.npy", table, "384MiB")
     bare = tmp_path / "bare.parquet"
     pyarrow.parquet.write_table(pyarrow.parquet.read_table(table).drop_columns("vertex"), bare)
-    assert "decoding a row group needs" in multiply(bare, tmp_path / "p.npy", "48MiB", REFUSED).stderr
+    assert "decoding a row group needs" in multiply(bare, tmp_path / "p.npy", "48MiB", 9).stderr
     multiply(bare, tmp_path / "p.npy", "512MiB")
     assert np.load(tmp_path / "p.npy").shape == (60, 3000)
 
@@ -473,9 +472,9 @@ def test_asymmetric_and_negative_matrices_are_refused(tmp_path):
     path = image(tmp_path, sparse(300, 300))
     np.save(tmp_path / "b.npy", np.ones(300))
     for more in (("eigsh",), ("cg", "--rhs", tmp_path / "b.npy"), ("minres", "--rhs", tmp_path / "b.npy")):
-        assert "expected a symmetric matrix" in run(more[0], path, *more[1:], code=REFUSED).stderr
+        assert "expected a symmetric matrix" in run(more[0], path, *more[1:], code=2).stderr
     path = image(tmp_path, -sparse(30, 30, density=0.2))
-    assert "not negative" in run("nmf", path, code=REFUSED).stderr
+    assert "not negative" in run("nmf", path, code=2).stderr
 
 
 def test_matrices_of_zeros_and_of_one_number(tmp_path):
@@ -520,7 +519,7 @@ def test_too_little_memory_is_refused_before_the_work(tmp_path):
     oc.import_graph((np.arange(2_000_000), np.arange(1, 2_000_001)), path, directed=False)
     np.save(tmp_path / "b.npy", np.ones(2_000_001))
     for arguments in (("eigsh",), ("cg", "--rhs", tmp_path / "b.npy"), ("multiply", "--by", tmp_path / "b.npy")):
-        refused = run(arguments[0], path, *arguments[1:], "--memory", "24MiB", "--output", tmp_path / "x.npy", code=REFUSED)
+        refused = run(arguments[0], path, *arguments[1:], "--memory", "24MiB", "--output", tmp_path / "x.npy", code=9)
         assert "limit" in refused.stderr, refused.stderr
         assert not (tmp_path / "x.npy").exists()
 
@@ -545,7 +544,7 @@ def test_a_run_is_kept_and_goes_on(tmp_path):
     run("eigsh", path, *options, "--output", tmp_path / "v.npy")
     run("eigsh", path, *options[:4], "--output", tmp_path / "w.npy")
     assert (tmp_path / "v.npy").read_bytes() == (tmp_path / "w.npy").read_bytes()
-    refused = run("svds", path, *options, code=REFUSED).stderr
+    refused = run("svds", path, *options, code=2).stderr
     assert "expected a checkpoint of this run (svds, k 5" in refused and "(eigsh, k 5" in refused
     assert "--checkpoint" not in words("cg") and "--checkpoint" in words("nmf")
 
@@ -620,7 +619,7 @@ def test_a_table_under_real_numbers_is_refused(tmp_path):
     path = image(tmp_path, sparse(5, 5, density=0.5))
     table = pytest.importorskip("pyarrow").table({"vertex": np.arange(5.0), "x": np.ones(5)})
     parquet.write_table(table, tmp_path / "x.parquet")
-    assert "expected ids in column `vertex`, found Float64" in run("multiply", path, "--by", tmp_path / "x.parquet", code=REFUSED).stderr
+    assert "expected ids in column `vertex`, found Float64" in run("multiply", path, "--by", tmp_path / "x.parquet", code=5).stderr
 
 
 @pytest.mark.parametrize("ending", [".parquet", ".arrow"])
@@ -671,7 +670,7 @@ def test_tables_of_users_are_inputs_or_refused(tmp_path):
             (tmp_path / "bad.parquet").write_bytes(b"PAR1 and no more")
         else:
             parquet.write_table(table, tmp_path / "bad.parquet")
-        refused = run("multiply", path, "--by", tmp_path / "bad.parquet", "--output", tmp_path / "no.npy", code=REFUSED).stderr
+        refused = run("multiply", path, "--by", tmp_path / "bad.parquet", "--output", tmp_path / "no.npy", code=5).stderr
         assert message in refused and "bad.parquet" in refused, refused
     assert not (tmp_path / "no.npy").exists()
 
@@ -741,9 +740,9 @@ def test_exponentials_are_those_of_python_and_scipy(tmp_path):
         (("--start", 1, "--stop", 2, "--num", 0), "expected num from 1 to"),
     ]
     for options, message in cases:
-        assert message in run("expm-multiply", path, "--by", tmp_path / "b.npy", *options, code=REFUSED).stderr
+        assert message in run("expm-multiply", path, "--by", tmp_path / "b.npy", *options, code=2).stderr
     np.save(tmp_path / "b.npy", np.ones(149))
-    assert "found 149 x 1" in run("expm-multiply", path, "--by", tmp_path / "b.npy", code=REFUSED).stderr
+    assert "found 149 x 1" in run("expm-multiply", path, "--by", tmp_path / "b.npy", code=5).stderr
 
 
 def test_plans_count_every_product(tmp_path):
@@ -758,13 +757,13 @@ def test_plans_count_every_product(tmp_path):
 def test_files_that_are_no_arrays_are_refused_by_their_first_letters(tmp_path):
     path = image(tmp_path, symmetric(600))
     (tmp_path / "b3.py").write_text("import numpy as np\n")
-    refused = run("gmres", path, "--rhs", tmp_path / "b3.py", "--output", tmp_path / "x.npy", code=REFUSED)
+    refused = run("gmres", path, "--rhs", tmp_path / "b3.py", "--output", tmp_path / "x.npy", code=5)
     assert 'found "import"' in refused.stderr, refused.stderr
     np.save(tmp_path / "half.npy", np.ones(600, dtype=np.float16))
     with pytest.raises(oc.InputError, match="float32 or float64; in products also complex64 or complex128, found the type"):
         oc.array.open(tmp_path / "half.npy")
     # An array is no matrix, and no command makes one of it.
-    refused = run("bicgstab", tmp_path / "half.npy", "--rhs", tmp_path / "half.npy", "--output", tmp_path / "x.npy", code=REFUSED)
+    refused = run("bicgstab", tmp_path / "half.npy", "--rhs", tmp_path / "half.npy", "--output", tmp_path / "x.npy", code=6)
     assert "outcore import" not in refused.stderr and "Matrix Market" in refused.stderr, refused.stderr
 
 

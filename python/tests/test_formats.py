@@ -12,7 +12,6 @@ import zipfile
 import networkx as nx
 import polars as pl
 import pytest
-from exit_codes import REFUSED
 from test_cli import OUTCORE, outcore
 
 import outcore as oc
@@ -78,7 +77,7 @@ def test_what_is_not_one_whole_file_is_refused(tmp_path):
         oc.import_graph(tmp_path / "two.zip", tmp_path / "x.oc")
     with open(tmp_path / "two.zip", "rb") as file:
         refused = outcore("import", "-", tmp_path / "x.oc", stdin=file, check=False)
-    assert refused.returncode in REFUSED and "regular file" in refused.stderr
+    assert refused.returncode == 5 and "regular file" in refused.stderr
     (tmp_path / "big.xz").write_bytes(lzma.compress(lines(EDGES), preset=9))
     with pytest.raises(oc.MemoryLimitError, match="decompressing .*big.xz"):
         oc.import_graph(tmp_path / "big.xz", tmp_path / "x.oc", memory="64MiB")
@@ -489,7 +488,7 @@ def test_binary_edges_are_read_under_the_names_they_are_generated_with(tmp_path)
     with pytest.raises(oc.InputError, match="found binary data"):
         oc.load_graph(tmp_path / "x.sg", format="el")
     refused = subprocess.run([OUTCORE, "import", "-", tmp_path / "p.oc"], input=serialized, capture_output=True)
-    assert refused.returncode in REFUSED and b"found binary data" in refused.stderr and b"sg" in refused.stderr
+    assert refused.returncode == 5 and b"found binary data" in refused.stderr and b"sg" in refused.stderr
 
 
 SIF_EDGES = [
@@ -543,7 +542,7 @@ def test_exports_and_results_go_to_the_standard_output(tmp_path):
         assert not copy.is_directed()
     # Numbers of vertices need a file of ids beside them, and so does Graphalytics.
     for name in ("-.mtx", "-.e"):
-        assert outcore("export", tmp_path / "g.oc", name, check=False).returncode in REFUSED
+        assert outcore("export", tmp_path / "g.oc", name, check=False).returncode == 2
     ranks = outcore("run", "pagerank", tmp_path / "g.oc", "--output", "-.jsonl", "--memory", "64MiB")
     objects = [json.loads(line) for line in ranks.stdout.splitlines()]
     assert {row["vertex"] for row in objects} == {"a", "b c", 'd"e', "lone"}
@@ -604,5 +603,5 @@ def test_statistics_of_an_import_do_not_take_its_place(tmp_path):
     for name in ("e.txt", "g.oc"):
         command = ["import", tmp_path / "e.txt", tmp_path / "g.oc", "--stats", tmp_path / name]
         refused = outcore(*command, check=False)
-        assert refused.returncode in REFUSED and "expected different files" in refused.stderr
+        assert refused.returncode == 2 and "expected different files" in refused.stderr
     assert (tmp_path / "e.txt").read_text() == "1 2\n" and not (tmp_path / "g.oc").exists()

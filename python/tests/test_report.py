@@ -17,7 +17,6 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
-from exit_codes import REFUSED
 
 import outcore as oc
 
@@ -198,11 +197,11 @@ def test_all_that_can_be_run_has_a_page(scratch):
         assert (words[0] != "describe") or "missing" in cells and data["plan"]["memory_bytes"] > 0
     for words in (("kmeans", "x.npy", "--n-clusters", "3"), ("bfs", "k.oc", "--source", "1")):
         done = outcore("run", *words, "--report", "./a.html", "--stats", "a.html")
-        assert done.returncode in REFUSED and "expected different files" in done.stderr
+        assert done.returncode == 2 and "expected different files" in done.stderr
         done = outcore("run", *words, "--report", "r.txt")
         assert done.returncode == 2 and "ends in .html" in done.stderr and not pathlib.Path("r.txt").exists()
     done = outcore("run", "bfs", "k.oc", "--source", "1", "--report", "none/a.html")
-    assert done.returncode in REFUSED and "none" in done.stderr
+    assert done.returncode == 6 and "none" in done.stderr
     assert outcore("run", "bfs", "k.oc", "--source", "1", "--report", "-").returncode == 2
     # Ranks that did not converge are not written; what they cost is.
     done = outcore("run", "pagerank", "k.oc", "--max-iter", "1", "--tol", "1e-12", "--report", "u.html")
@@ -237,7 +236,7 @@ def test_an_import_has_a_page(scratch):
     assert {one["name"] for one in report.data["options"] if one["given"]} == {"attributes", "replace", "memory"}
     # The report is a dict as before, and copies of it are dicts.
     assert made == dict(made) == json.loads(json.dumps(made)) == pickle.loads(pickle.dumps(made)) and "run" not in made
-    # What is handed over comes as a stream of Arrow's.
+    # Lists come as a stream of Arrow's.
     assert oc.import_graph([(1, 2)], "list.oc").report().data["input"] == "arrow"
     # The page has the notes of the dict: in the words of Python, and with those that only Python knows.
     edges = nx.Graph([(1, 2, {"kind": "a"})])
@@ -248,9 +247,9 @@ def test_an_import_has_a_page(scratch):
     same = ["a.html", "--stats", "a.html"]
     for places, text in ((["none/a.html"], "none"), (["paid.csv"], "ends in .html"), (same, "expected different files")):
         done = outcore("import", "paid.csv", "new.oc", "--report", *places)
-        assert done.returncode in REFUSED and text in done.stderr and not pathlib.Path("new.oc").exists(), places
+        assert done.returncode in (2, 6) and text in done.stderr and not pathlib.Path("new.oc").exists(), places
     done = outcore("import", "paid.csv", "new.oc", "--columns", "amount", "--as", "array", "--report", "a.html")
-    assert done.returncode in REFUSED and "--report" in done.stderr
+    assert done.returncode == 2 and "--report" in done.stderr
 
 
 def test_solvers_have_pages_in_python(scratch):
