@@ -213,7 +213,7 @@ fn check_features(root: &Path, faults: &mut Vec<String>) {
             let other = features.entry(name.to_owned()).or_insert_with(|| found.to_owned());
             if other != found {
                 let both = format!("`{other}` in the command, `{found}` in the Python package");
-                faults.push(format!("crates/outcore/Cargo.toml: {name} is compiled twice, with features {both}"));
+                faults.push(format!("crates/cli/Cargo.toml: {name} is compiled twice, with features {both}"));
                 found.clone_into(other);
             }
         }
@@ -253,7 +253,7 @@ fn check_arrows(root: &Path, faults: &mut Vec<String>) {
                 faults.push(format!("{manifest}: {name} must not depend on {dependency}; arrows point down"));
             }
         }
-        let is_used = |crate_name: &str| normal.lines().any(|line| line.starts_with(&format!("{crate_name}.")));
+        let is_used = |crate_name: &str| normal.lines().any(|line| line.split(['.', ' ']).next() == Some(crate_name));
         for unused in allowed.iter().filter(|dependency| !is_used(dependency)) {
             faults.push(format!("{manifest}: {name} may depend on {unused} and does not; remove it from ARROWS"));
         }

@@ -57,17 +57,22 @@ pub use outcore_declare::{
 pub use outcore_image::{Stats, StatsBuilder, Step, SweepStats};
 
 // Matrices.
+#[cfg(feature = "linalg")]
 pub use outcore_linalg as linalg;
+#[cfg(feature = "matrix")]
 pub use outcore_matrix::{
     DenseFactor, DenseFile, DenseLayout, DenseProduct, MultiplyPlan, Operand, ProductFile, Semiring, SparseMatrix,
     StreamedProduct, UnnamedProduct,
 };
 
 // Dense arrays.
+#[cfg(feature = "array")]
 pub use outcore_array as array;
+#[cfg(feature = "learn")]
 pub use outcore_learn as learn;
 
 // Runs as pages.
+#[cfg(feature = "report")]
 pub use outcore_report as report;
 
 // Results, under the users' ids.
