@@ -67,6 +67,7 @@ tidy:
 	cargo fmt --all --check
 	cargo xtask tidy
 	$(STAGE) "clippy" cargo clippy --profile checked --locked --workspace --all-targets -- --deny warnings
+	$(STAGE) "packages" bash xtask/package.sh
 
 test-rust:
 	$(STAGE) "compiling tests" cargo test $(RUST_TESTS) --tests --no-run

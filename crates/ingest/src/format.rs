@@ -12,7 +12,9 @@ use crate::input::file::Input;
 use crate::matrices::binary::{self, Record};
 use crate::matrices::{gap_serialized, matrix_market};
 use crate::recognise::{self, Kind, LOOKED_AT_BYTES};
-use crate::tables::{arrow_stream, parquet};
+use crate::tables::arrow_stream;
+#[cfg(feature = "parquet")]
+use crate::tables::parquet;
 use crate::text::{adjacency, ascii_graph, dimacs, edge_list, graphalytics, metis, sif, tntp, vertex_lines};
 use crate::vertices::with_vertex_file;
 use outcore_image::{Error, Result};
@@ -163,6 +165,7 @@ static FORMATS: &[Format] = &[
     format("wsg", "GAP's serialized graphs with weights", &[".wsg"], SERIALIZED, |input, options| {
         gap_serialized::open(input, options, "wsg", true)
     }),
+    #[cfg(feature = "parquet")]
     format("parquet", "Parquet, columns source, target and maybe weight", &[".parquet", ".pq"], TABLE, parquet::open),
     format(
         "arrow",

@@ -15,7 +15,9 @@ pub use crate::tables::arrow_message::{
 };
 pub use crate::tables::arrow_stream::whole as arrow_batches;
 pub use crate::tables::guarded::{damaged, guarded};
+#[cfg(feature = "parquet")]
 pub use crate::tables::parquet::{Chunks, VALUE_BYTES, chosen as parquet_batches, load as load_parquet};
+#[cfg(feature = "parquet")]
 pub use crate::tables::parquet_pages::placed_pages;
 pub use crate::tables::table::{Batch, Batches, checked_batches};
 pub use crate::tables::values::{each_integer, each_real, is_integer, is_real};

@@ -20,13 +20,18 @@ pub enum Kind {
     Foreign(&'static str, &'static str),
 }
 
+const PARQUET: Kind = if cfg!(feature = "parquet") {
+    Kind::Read("parquet")
+} else {
+    Kind::Foreign("Parquet", "build Outcore with its feature `parquet`, or convert the file to Arrow or CSV")
+};
 const UNPACK: &str = "unpack it, or compress it with gzip or zstd";
 const CONVERT: &str = "write it as a list of edges, `source target [weight]` a line, or as Parquet";
 const LOAD: &str = "load it and give import_graph a tuple of arrays (source, target), or import_matrix a SciPy matrix";
 const UTF8: &str = "convert the file to UTF-8, as with iconv -f UTF-16 -t UTF-8";
 
 const MAGIC: [(&[u8], Kind); 15] = [
-    (b"PAR1", Kind::Read("parquet")),
+    (b"PAR1", PARQUET),
     (b"ARROW1", Kind::Read("arrow")),
     (b"\xff\xff\xff\xff", Kind::Read("arrow")),
     (b"PK\x03\x04", Kind::Foreign("a zip archive", UNPACK)),

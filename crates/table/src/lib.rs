@@ -11,6 +11,7 @@ mod ids;
 mod names;
 mod numbers;
 mod output;
+mod parquet_file;
 mod sorted;
 mod table;
 mod text_file;
@@ -24,9 +25,10 @@ pub use ids::{
 pub use names::shown_members;
 pub use numbers::{NumbersShape, PutRows, RowLabels, write_numbers};
 pub use output::{
-    ENCODER_BYTES, OUTPUT_ENDINGS, cell_text, check_output, finish, output_bytes, parquet_writer, push_json,
-    push_json_value, push_quoted, push_value, refuse,
+    ENCODER_BYTES, OUTPUT_ENDINGS, cell_text, check_output, finish, output_bytes, push_json, push_json_value,
+    push_quoted, push_value, refuse,
 };
+pub use parquet_file::parquet_writer;
 pub use table::{
     Column, ColumnKind, Table, TableReader, arrow_item, distance_bits, from_arrow, id_array, id_type, signed_count,
 };

@@ -6,7 +6,8 @@
 //! and refused if it holds an integer beyond 2^53; ids must be integers, and the array is structured, with a field per
 //! column.
 
-use crate::ids::{BATCH_IDS, string_ids};
+use crate::ids::string_ids;
+use crate::parquet_file::parquet_writer;
 use crate::table::{ColumnKind, Table, reader_bytes};
 use crate::text_file::{Compression, TextFile};
 use arrow_array::RecordBatch;
@@ -20,19 +21,19 @@ use arrow_ipc::writer::FileWriter;
 use arrow_schema::{DataType, Schema, SchemaRef, TimeUnit};
 use outcore_image::{AtomicFile, Error, Image, Result, check_file, require_disk};
 use outcore_io::{Reservation, Runtime, Unit, escaped, folder};
-use parquet::arrow::ArrowWriter;
-use parquet::basic::{Compression as Codec, ZstdLevel};
-use parquet::file::properties::WriterProperties;
 use std::io::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 
 /// The formats of tables: `--help` and errors list them.
-pub const OUTPUT_ENDINGS: &str = ".parquet, .csv, .jsonl (each maybe with .gz or .zst), .npy, .arrow";
+pub const OUTPUT_ENDINGS: &str = if cfg!(feature = "parquet") {
+    ".parquet, .csv, .jsonl (each maybe with .gz or .zst), .npy, .arrow"
+} else {
+    ".csv, .jsonl (each maybe with .gz or .zst), .npy, .arrow"
+};
 
-/// Largest number of rows of a row group of a Parquet file, and its memory limit before it is written.
-const GROUP_ROWS: usize = 4 * BATCH_IDS;
-const GROUP_BYTES: usize = 8 << 20;
+/// Memory limit of a row group of a Parquet file before it is written.
+pub(crate) const GROUP_BYTES: usize = 8 << 20;
 /// Upper bound of the memory of the Parquet and Arrow encoders beside a batch.
 pub const ENCODER_BYTES: u64 = 2 * GROUP_BYTES as u64;
 /// Their memory for a table of few rows, and the memory of every cell beyond that.
@@ -100,7 +101,7 @@ impl Format {
         match bare.rsplit_once('.').map(|(_, ending)| (ending, compression)) {
             Some(("csv", _)) => Ok(Format::Csv(compression)),
             Some(("jsonl" | "ndjson", _)) => Ok(Format::JsonLines(compression)),
-            Some(("parquet", Compression::None)) => Ok(Format::Parquet),
+            Some(("parquet", Compression::None)) if cfg!(feature = "parquet") => Ok(Format::Parquet),
             Some(("npy", Compression::None)) => Ok(Format::Npy),
             Some(("arrow", Compression::None)) => Ok(Format::Arrow),
             _ => Err(Error::Usage(format!(
@@ -392,40 +393,6 @@ pub(crate) fn npy_start(kind: &str, shape: &str, by_columns: bool) -> Vec<u8> {
     header.resize(bytes - 1, b' ');
     header.push(b'\n');
     header
-}
-
-/// A writer of Parquet whose row groups stay small.
-pub struct ParquetWriter<'a> {
-    writer: ArrowWriter<&'a mut AtomicFile>,
-}
-
-/// Begins a Parquet file in `file`.
-pub fn parquet_writer<'a>(
-    file: &'a mut AtomicFile,
-    schema: SchemaRef,
-    refused: &mut Option<String>,
-) -> Result<ParquetWriter<'a>> {
-    let properties = WriterProperties::builder()
-        .set_created_by(concat!("outcore ", env!("CARGO_PKG_VERSION")).to_owned())
-        .set_compression(Codec::ZSTD(ZstdLevel::default()))
-        .set_dictionary_enabled(false)
-        .set_max_row_group_row_count(Some(GROUP_ROWS))
-        .build();
-    let writer = ArrowWriter::try_new(file, schema, Some(properties)).map_err(|error| refuse(refused, error))?;
-    Ok(ParquetWriter { writer })
-}
-
-impl ParquetWriter<'_> {
-    /// Appends rows.
-    pub fn put(&mut self, batch: &RecordBatch) -> parquet::errors::Result<()> {
-        self.writer.write(batch)?;
-        if self.writer.in_progress_size() > GROUP_BYTES { self.writer.flush() } else { Ok(()) }
-    }
-
-    /// Writes the remaining rows and the footer.
-    pub fn finish(mut self) -> parquet::errors::Result<()> {
-        self.writer.finish().map(|_| ())
-    }
 }
 
 /// Records an encoder's error; the returned error only ends the loop.

@@ -41,8 +41,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// Endings of the formats that a graph can be exported to: `--help` and errors list them.
-pub const EXPORT_ENDINGS: &str = ".txt, .edges, .tsv, .csv, .el, .wel, .mtx, .graph, .jsonl, .graphml, .gexf, .gml, .net, \
-                                  .sif (each maybe with .gz or .zst), .e, .parquet";
+pub const EXPORT_ENDINGS: &str = if cfg!(feature = "parquet") {
+    ".txt, .edges, .tsv, .csv, .el, .wel, .mtx, .graph, .jsonl, .graphml, .gexf, .gml, .net, .sif (each maybe with .gz \
+     or .zst), .e, .parquet"
+} else {
+    ".txt, .edges, .tsv, .csv, .el, .wel, .mtx, .graph, .jsonl, .graphml, .gexf, .gml, .net, .sif (each maybe with .gz \
+     or .zst), .e"
+};
 
 /// Writes all edges of a graph to a file, in the format that its name ends in (see [`EXPORT_ENDINGS`]); to the standard
 /// output, as `.txt`, for `-`, and in other forms for `-.csv` and the like. Nothing stands beside that.
@@ -80,7 +85,7 @@ pub fn export_with(graph: &Graph, output: impl AsRef<Path>, results: Option<&Tab
         ("mtx", _) => job.matrix_market(),
         ("graph", _) => job.metis(),
         ("e", Compression::None) if !is_standard_output(output) => job.graphalytics(&name[..name.len() - 2]),
-        ("parquet", Compression::None) => job.parquet(),
+        ("parquet", Compression::None) if cfg!(feature = "parquet") => job.parquet(),
         (ending, _) if Form::of(ending).is_some() => job.records(Form::of(ending).unwrap_or(Form::JsonLines)),
         _ => Err(Error::Usage(format!(
             "expected a file to export to that ends in one of {EXPORT_ENDINGS}, found {}",

@@ -13,7 +13,11 @@ use outcore_table::{
 use std::path::{Component, Path, PathBuf};
 
 /// Endings of the formats of a table of vertices.
-pub const VERTEX_ENDINGS: &str = ".csv, .tsv (each maybe with .gz or .zst), .parquet";
+pub const VERTEX_ENDINGS: &str = if cfg!(feature = "parquet") {
+    ".csv, .tsv (each maybe with .gz or .zst), .parquet"
+} else {
+    ".csv, .tsv (each maybe with .gz or .zst)"
+};
 
 /// Refuses a table of vertices that would take the place of the edges.
 ///
@@ -43,7 +47,7 @@ fn form_of(output: &Path) -> Result<(Compression, Option<u8>)> {
     match ending_of(&name) {
         (compression, "csv") => Ok((compression, Some(b','))),
         (compression, "tsv") => Ok((compression, Some(b'\t'))),
-        (Compression::None, "parquet") => Ok((Compression::None, None)),
+        (Compression::None, "parquet") if cfg!(feature = "parquet") => Ok((Compression::None, None)),
         _ => {
             let text = format!("expected a table of vertices that ends in one of {VERTEX_ENDINGS}, found ");
             Err(Error::Usage(format!("{text}{}", output.display())))

@@ -1,7 +1,6 @@
 //! Compressions of inputs, recognized by the first bytes, and the endings of such file names.
 
 use crate::input::gzip_members;
-use crate::input::xz_streams;
 use crate::input::zip_member;
 use crate::input::zstd_frames::is_zstd;
 
@@ -9,6 +8,7 @@ pub(crate) const START_BYTES: usize = 10;
 
 pub(crate) const ENDINGS: [&str; 5] = [".gz", ".zst", ".bz2", ".xz", ".zip"];
 
+pub(crate) const XZ_MAGIC: [u8; 6] = *b"\xfd7zXZ\0";
 /// First bytes of a block of a bzip2 stream, and of the end of one without blocks: after `BZh` and the size of blocks.
 const BZIP2_MARKS: [[u8; 6]; 2] = [[0x31, 0x41, 0x59, 0x26, 0x53, 0x59], [0x17, 0x72, 0x45, 0x38, 0x50, 0x90]];
 
@@ -31,7 +31,7 @@ impl Coding {
             Coding::Zstd
         } else if is_bzip2(start) {
             Coding::Bzip2
-        } else if is_cut_or_whole(start, &xz_streams::MAGIC) {
+        } else if is_cut_or_whole(start, &XZ_MAGIC) {
             Coding::Xz
         } else if zip_member::is_zip(start) {
             Coding::Zip

@@ -6,10 +6,12 @@
 //! budget counts.
 
 use crate::input::archive::{self, TarMember, is_tar};
+#[cfg(feature = "bzip2")]
 use crate::input::bzip2_streams::Bzip2Streams;
 use crate::input::coding::{self, Coding, START_BYTES};
 use crate::input::context::InputContext;
 use crate::input::gzip_members::{BytesBehind, GzipMembers};
+#[cfg(feature = "xz")]
 use crate::input::xz_streams::XzStreams;
 use crate::input::zip_member::{self, Member};
 use crate::input::zstd_frames::ZstdFrames;
@@ -282,10 +284,16 @@ impl Input {
             (Coding::Plain, _) => Box::new(whole),
             (Coding::Gzip, _) => Box::new(GzipMembers::new(buffered(whole), Arc::clone(&position_bytes))),
             (Coding::Zstd, _) => Box::new(ZstdFrames::new(buffered(whole), &self.path, &self.context).map_err(failed)?),
+            #[cfg(feature = "bzip2")]
             (Coding::Bzip2, _) => {
                 Box::new(Bzip2Streams::new(buffered(whole), &self.path, &self.context).map_err(failed)?)
             }
+            #[cfg(feature = "xz")]
             (Coding::Xz, _) => Box::new(XzStreams::new(buffered(whole), &self.path, &self.context)),
+            #[cfg(not(feature = "bzip2"))]
+            (Coding::Bzip2, _) => return Err(self.lacks(coding)),
+            #[cfg(not(feature = "xz"))]
+            (Coding::Xz, _) => return Err(self.lacks(coding)),
             (Coding::Zip, Some(member)) => Box::new(member.unpacked(buffered(whole))),
             (Coding::Zip, None) => {
                 return Err(Error::input(&self.path, None, "a zip archive in a regular file", self.kind())
@@ -313,6 +321,13 @@ impl Input {
             })?;
         }
         Ok(stream)
+    }
+
+    /// The refusal of a compression that this build cannot read.
+    #[cfg(not(all(feature = "bzip2", feature = "xz")))]
+    fn lacks(&self, coding: Coding) -> Error {
+        let advice = format!("build Outcore with its feature `{}`, or unpack the file", coding.name());
+        Error::input(&self.path, None, "a compression that is read", coding.name()).advise(advice)
     }
 }
 

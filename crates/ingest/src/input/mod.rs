@@ -4,6 +4,7 @@
 //! within the memory that the budget grants.
 
 pub(crate) mod archive;
+#[cfg(feature = "bzip2")]
 pub(crate) mod bzip2_streams;
 pub(crate) mod coding;
 pub(crate) mod context;
@@ -12,6 +13,7 @@ pub(crate) mod file;
 pub(crate) mod folders;
 pub(crate) mod gzip_members;
 pub(crate) mod partitions;
+#[cfg(feature = "xz")]
 pub(crate) mod xz_streams;
 pub(crate) mod zip_member;
 pub(crate) mod zstd_frames;

@@ -6,14 +6,13 @@
 //!
 //! Format: "The .xz File Format", version 1.2.1.
 
+use crate::input::coding::XZ_MAGIC;
 use crate::input::context::{InputContext, Window};
 use crate::input::gzip_members::BytesBehind;
 use lzma_rust2::{Action, Status, XzStream};
 use std::io::{BufRead, Error, ErrorKind, Read, Result};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-
-pub(crate) const MAGIC: [u8; 6] = *b"\xfd7zXZ\0";
 
 /// Memory of a decoder beside that in the header: its tables, and the compressed bytes read at once.
 const DECODER_BYTES: u64 = 256 << 10;
@@ -58,7 +57,7 @@ impl<R: BufRead> XzStreams<R> {
             match next {
                 None if zeros > 0 => continue,
                 None if is_whole => return Ok(false),
-                Some(byte) if is_whole && byte == MAGIC[0] => {
+                Some(byte) if is_whole && byte == XZ_MAGIC[0] => {
                     self.position_bytes += std::mem::take(&mut self.padding_bytes);
                     self.decoder = Some(XzStream::new_mem_limit(false, self.limit_kib));
                     return Ok(true);

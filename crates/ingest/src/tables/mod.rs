@@ -8,7 +8,9 @@ pub(crate) mod arrow_stream;
 pub(crate) mod attribute_columns;
 pub(crate) mod attributes;
 pub(crate) mod guarded;
+#[cfg(feature = "parquet")]
 pub(crate) mod parquet;
+#[cfg(feature = "parquet")]
 pub(crate) mod parquet_pages;
 pub(crate) mod shape;
 pub(crate) mod table;

@@ -264,6 +264,7 @@ impl TableColumns {
     }
 
     /// Gephi's column `Type`, if there is one.
+    #[cfg(feature = "parquet")]
     pub(crate) fn kind(&self) -> Option<&KindColumn> {
         self.kind.as_ref()
     }
@@ -341,6 +342,7 @@ impl TableColumns {
     }
 
     /// Whether a column is read as a view of strings.
+    #[cfg(feature = "parquet")]
     pub(crate) fn is_view(&self, column: usize) -> bool {
         let is_id = self.strings && (column == self.source || column == self.target);
         is_id || self.kind.as_ref().is_some_and(|kind| kind.column == column)
@@ -354,12 +356,14 @@ impl TableColumns {
     }
 
     /// Order of source, target and weight among themselves in the file.
+    #[cfg(feature = "parquet")]
     pub(crate) fn order_in_file(&self) -> Vec<usize> {
         places_in_file(&self.chosen())
     }
 }
 
 /// Order of columns among themselves in a file.
+#[cfg(feature = "parquet")]
 pub(crate) fn places_in_file(chosen: &[usize]) -> Vec<usize> {
     // One column may be chosen twice.
     let mut different = chosen.to_vec();

@@ -6,9 +6,11 @@
 use crate::format::{Format, is_table};
 use crate::input::context::InputContext;
 use crate::input::file::Input;
+use crate::tables::arrow_stream;
+#[cfg(feature = "parquet")]
+use crate::tables::parquet;
 use crate::tables::table::Batches;
 use crate::tables::values::{column_names, each_integer, each_real, is_integer, is_real, texts_of};
-use crate::tables::{arrow_stream, parquet};
 use arrow_array::{Array, RecordBatch};
 use arrow_schema::SchemaRef;
 use outcore_image::{Error, Result};
@@ -67,12 +69,13 @@ impl TableFile {
     /// Errors of the operating system; a damaged file; no memory.
     pub fn open(runtime: &Runtime, path: &Path) -> Result<Self> {
         let input = Input::file(path, &InputContext::of(runtime))?;
-        let (schema, batches) = match table_format(path) == Some("arrow") {
-            true => arrow_stream::whole(&input)?,
-            false => {
+        let (schema, batches) = match table_format(path) {
+            #[cfg(feature = "parquet")]
+            Some("parquet") => {
                 let (_, schema, batches) = parquet::chosen(&input, |schema| Ok((0..schema.fields().len()).collect()))?;
                 (schema, batches)
             }
+            _ => arrow_stream::whole(&input)?,
         };
         let budget = Arc::clone(runtime.budget());
         Ok(TableFile { path: path.to_owned(), schema, batches, budget })
