@@ -74,16 +74,6 @@ struct Chunks {
     pieces: Py<PyIterator>,
 }
 
-thread_local! {
-    /// Whether the thread waits for rows that Python makes.
-    static MAKING_ROWS: Cell<bool> = const { Cell::new(false) };
-}
-
-/// Whether Python was called on this thread for rows of an import, which continues only when it returns.
-pub fn is_making_rows() -> bool {
-    MAKING_ROWS.get()
-}
-
 /// Batches, one after the other.
 type Batches = Box<dyn RecordBatchReader + Send>;
 
@@ -91,12 +81,11 @@ type Batches = Box<dyn RecordBatchReader + Send>;
 fn making_rows(mut rows: Batches, raised: &Raised) -> Batches {
     let (schema, raised) = (rows.schema(), Arc::clone(raised));
     let next = move || {
-        let before = MAKING_ROWS.replace(true);
         lock(&raised).waiting = this_thread().map(|thread| (thread, 0));
-        let batch = rows.next();
+        // The stream of another library may panic on what it holds.
+        let batch = outcore::guarded(|| Ok(rows.next()));
         lock(&raised).waiting = None;
-        MAKING_ROWS.set(before);
-        batch
+        batch.unwrap_or_else(|error| Some(Err(ArrowError::CDataInterface(error))))
     };
     Box::new(RecordBatchIterator::new(iter::from_fn(next), schema))
 }

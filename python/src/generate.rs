@@ -1,7 +1,6 @@
 //! Generated graphs, as images or as files of edges.
 
-use crate::chunks;
-use crate::import::{choose, turn};
+use crate::import::choose;
 use crate::runtime::{Limits, run, settings};
 use outcore::generate::{GenerateOptions, source, write};
 use outcore::import::{ImportOptions, ImportSummary, import};
@@ -42,11 +41,8 @@ pub fn generate<'py>(
     let imported = ImportOptions { directed, order, replace, ..ImportOptions::default() };
     let runtime = settings.limits.runtime(py)?;
     if output.extension().is_some_and(|ending| ending == "oc") {
-        let is_within = chunks::is_making_rows();
-        let outcome = run(py, &runtime, || {
-            let _turn = turn(&runtime, is_within)?;
-            import(&runtime, source(&options)?, &output, &imported).map(ImportSummary::of)
-        });
+        let outcome =
+            run(py, &runtime, || import(&runtime, source(&options)?, &output, &imported).map(ImportSummary::of));
         return crate::to_dict(py, &outcome?);
     }
     let written = run(py, &runtime, || write(&runtime, &options, &imported, &output))?;

@@ -1,6 +1,6 @@
 //! Importing: files, and tables in memory.
 
-use crate::chunks::{Raised, interrupt, is_making_rows, or_raised, reader};
+use crate::chunks::{Raised, interrupt, or_raised, reader};
 use crate::convert::id_text;
 use crate::errors::{raise, usage};
 use crate::exit;
@@ -15,7 +15,7 @@ use outcore::import::{
     self, Attributes, Condition, Duplicates, Facts, ImportEstimate, ImportOptions, ImportSummary, Input, InputOptions,
     Literal, Part, Source,
 };
-use outcore::io::{self, Sampler, backend, backend::Memory};
+use outcore::io::{Sampler, backend, backend::Memory};
 use outcore::{Choice, Error, Graph, GraphOptions, Result, Runtime, RuntimeOptions, Table, enough_bytes};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -258,12 +258,6 @@ impl Again<'_> {
     }
 }
 
-/// The turn of an import, which plans with all that is left of the memory: imports of one runtime wait for each other.
-/// Only one that another import waits for, since it asked for rows and they are made so, does not.
-pub fn turn(runtime: &Runtime, is_within: bool) -> Result<Option<io::Turn>> {
-    if is_within { Ok(None) } else { Ok(Some(runtime.turn()?)) }
-}
-
 /// A table of vertices.
 enum Listed {
     Rows(Box<dyn RecordBatchReader + Send>),
@@ -371,7 +365,7 @@ impl Job {
         again: Option<&Open>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let (runtime, raised) = (Arc::clone(&self.runtime), Arc::clone(&self.raised));
-        let (is_within, progress) = (is_making_rows(), std::mem::take(&mut self.progress));
+        let progress = std::mem::take(&mut self.progress);
         let (cancel, mut sampler) = (runtime.cancel().clone(), Sampler::start(&runtime));
         let look = || {
             sampler.look(&runtime);
@@ -381,7 +375,7 @@ impl Job {
             }
         };
         let outcome = run_watched(py, &runtime, look, || {
-            let _turn = turn(&runtime, is_within)?;
+            let _turn = runtime.turn()?;
             let (input, in_memory) = (self.input.clone(), self.image.is_none());
             let (table, has_rows) = match &self.listed {
                 Some(Listed::File(path)) => (Some(path.clone()), false),

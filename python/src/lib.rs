@@ -91,6 +91,7 @@ mod _outcore {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        outcore::hide_guarded_panics();
         super::exit::register(module.py())
     }
 }

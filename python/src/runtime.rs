@@ -266,10 +266,11 @@ pub fn run_watched<T: Send>(
     let (interrupted, outcome) = py.detach(|| {
         std::thread::scope(|scope| {
             let (done, is_done) = channel::<()>();
+            let is_making_rows = io::is_making_rows();
             let work = move || {
                 // Dropped at the end, be it a panic: that wakes up the waiting thread.
                 let _done = done;
-                work()
+                if is_making_rows { io::making_rows(work) } else { work() }
             };
             let worker = match std::thread::Builder::new().spawn_scoped(scope, work) {
                 Ok(worker) => worker,

@@ -302,7 +302,7 @@ impl std::fmt::Display for Text<'_> {
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            Error::Io(error) => Some(error),
+            Error::Io(error) => error.source(),
             Error::Custom(error) => error.source(),
             _ => None,
         }

@@ -50,6 +50,7 @@ pub use plan::{
 };
 pub use tables::attribute_columns::kind_of;
 pub use tables::attributes::{AttributeColumn, AttributeField, AttributeValues, Attributes};
+pub use tables::guarded::{guarded, hide_guarded_panics};
 pub use tables::shape::with_shape;
 pub use tables::table::{DIRECTED_KEY, PARALLEL_KEY, WEIGHT_KEY, from_batches};
 pub use tables::table_file::{RowIds, TableFile};

@@ -221,8 +221,9 @@ impl std::fmt::Display for Text<'_> {
 
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        // The text of an error ends with that of its cause, so the chain goes on behind the cause.
         match self {
-            Error::File { source, .. } | Error::ThreadRefused { source } => Some(source),
+            Error::File { source, .. } | Error::ThreadRefused { source } => source.source(),
             _ => None,
         }
     }

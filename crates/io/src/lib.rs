@@ -49,7 +49,10 @@ pub use process::{
 };
 pub use reader::{Extent, ReadAhead, Reader, ReaderStats};
 pub use reserved::ReservedVec;
-pub use runtime::{CancelFlag, MOST_THREADS, Progress, Runtime, RuntimeOptions, Task, Turn, Unit, processors};
+pub use runtime::{
+    CancelFlag, MOST_THREADS, Progress, Runtime, RuntimeOptions, Task, Turn, Unit, is_making_rows, making_rows,
+    processors,
+};
 pub use sampler::{MOST_SAMPLES, Sample, Sampler, Watch};
 pub use shared_cache::CacheShare;
 pub use spill::{Spill, SpillReader, SpillWriter, SpillWriters};

@@ -9,6 +9,8 @@ use crate::lock::{into_inner, lock};
 use crate::process::{current_memory_bytes, free_memory_bytes};
 use crate::shared_cache::{CacheShare, SharedCache};
 use std::any::Any;
+use std::cell::{Cell, RefCell};
+use std::marker::PhantomData;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
@@ -61,14 +63,46 @@ struct PlanningLock {
     released: Condvar,
 }
 
-/// The planning lock, held by one operation until this is dropped.
+thread_local! {
+    /// The planning locks that operations on this thread hold.
+    static HELD: RefCell<Vec<*const PlanningLock>> = const { RefCell::new(Vec::new()) };
+    /// Whether an operation waits for rows that the caller makes on this thread.
+    static MAKING_ROWS: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Runs code of the caller that makes rows for an operation, such as an import. An operation that this code starts does
+/// not wait for a planning lock, for the operation that holds it continues only when the rows are there.
+pub fn making_rows<T>(work: impl FnOnce() -> T) -> T {
+    struct Restore(bool);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            MAKING_ROWS.set(self.0);
+        }
+    }
+    let _restore = Restore(MAKING_ROWS.replace(true));
+    work()
+}
+
+/// Whether this thread makes rows for an operation: see [`making_rows`].
+pub fn is_making_rows() -> bool {
+    MAKING_ROWS.get()
+}
+
+/// The planning lock, held by one operation on this thread until this is dropped.
 #[must_use]
-pub struct Turn(Arc<PlanningLock>);
+pub struct Turn {
+    /// None within an operation that has the lock already.
+    lock: Option<Arc<PlanningLock>>,
+    /// It is dropped on its own thread.
+    _thread: PhantomData<*const ()>,
+}
 
 impl Drop for Turn {
     fn drop(&mut self) {
-        *lock(&self.0.is_locked) = false;
-        self.0.released.notify_one();
+        let Some(planning) = &self.lock else { return };
+        HELD.with_borrow_mut(|held| held.retain(|&each| each != Arc::as_ptr(planning)));
+        *lock(&planning.is_locked) = false;
+        planning.released.notify_one();
     }
 }
 
@@ -219,11 +253,16 @@ impl Runtime {
     }
 
     /// Waits for the planning lock of this memory and takes it: for operations that size themselves by the free memory,
-    /// such as imports. Other operations continue meanwhile.
+    /// such as imports. Other operations continue meanwhile. Within an operation that holds the lock on this thread, or
+    /// that waits for rows made on it ([`making_rows`]), nothing is waited for.
     ///
     /// # Errors
     /// [`Error::Cancelled`].
     pub fn turn(&self) -> Result<Turn> {
+        let place = Arc::as_ptr(&self.planning);
+        if is_making_rows() || HELD.with_borrow(|held| held.contains(&place)) {
+            return Ok(Turn { lock: None, _thread: PhantomData });
+        }
         let mut is_locked = lock(&self.planning.is_locked);
         while *is_locked {
             self.cancel.check()?;
@@ -231,7 +270,8 @@ impl Runtime {
             is_locked = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
         *is_locked = true;
-        Ok(Turn(Arc::clone(&self.planning)))
+        HELD.with_borrow_mut(|held| held.push(place));
+        Ok(Turn { lock: Some(Arc::clone(&self.planning)), _thread: PhantomData })
     }
 
     /// Announces long work; the returned task is advanced as the work goes on and ends when it is dropped.

@@ -42,7 +42,7 @@ pub use outcore_image::{
     AtomicFile, Error, ErrorKind, Image, ImageFile, ImageOptions as GraphOptions, MANIFEST, Outcome, Result,
     check_file, enough_bytes, is_standard_output, read_manifest, write_file,
 };
-pub use outcore_ingest::Choice;
+pub use outcore_ingest::{Choice, guarded, hide_guarded_panics};
 pub use outcore_io::{Progress, Runtime, RuntimeOptions, Unit};
 
 // Algorithms: options, result, function and estimate of each, as `algo` lists them; and how they are declared.
@@ -108,8 +108,8 @@ pub mod io {
         Array, AtomicF32, AtomicF64, Backend, Budget, CancelFlag, Error, Fuse, Holder, MOST_SAMPLES, MOST_THREADS,
         Reservation, Result, Sample, Sampler, Task, Turn, Watch, backend,
         buffer::{Plain, Raw, Shared},
-        bytes_text, escaped, folder, give_back_freed_memory, into_inner, limit_arenas, limit_text, lock, parse_bytes,
-        peak_memory_bytes,
+        bytes_text, escaped, folder, give_back_freed_memory, into_inner, is_making_rows, limit_arenas, limit_text,
+        lock, making_rows, parse_bytes, peak_memory_bytes,
     };
 }
 

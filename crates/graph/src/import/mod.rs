@@ -68,12 +68,14 @@ const ONE_THREAD_EDGES: u64 = 1 << 14;
 /// Imports the edges of a source as the image `image`, a directory, which appears only when it is complete.
 ///
 /// An image of that name is replaced if the options say so; anything else of that name is an error. Memory stays under
-/// the runtime's limit; edges go to temporary files, see [`estimate`].
+/// the runtime's limit; edges go to temporary files, see [`estimate`]. Imports of one runtime run one at a time, for each
+/// sizes itself by the free memory; one that begins while another waits for its rows does not wait.
 ///
 /// # Errors
 /// Something that has the name already, bad input, a full disk, too little memory, a request to stop. Nothing is left
 /// behind then, and an older image stays.
 pub fn import(runtime: &Runtime, source: Source, image: &Path, options: &ImportOptions) -> Result<ImportReport> {
+    let _turn = runtime.turn()?;
     job::Job::new(runtime, source.facts().clone(), image, options)?.run(source)
 }
 
@@ -84,6 +86,7 @@ pub fn import(runtime: &Runtime, source: Source, image: &Path, options: &ImportO
 /// # Errors
 /// As for [`import`] and [`Graph::open`]; too little memory for the image.
 pub fn import_into_memory(runtime: &Runtime, source: Source, options: &ImportOptions) -> Result<(Graph, ImportReport)> {
+    let _turn = runtime.turn()?;
     let memory = Arc::new(Memory::new(runtime.budget(), Arc::clone(runtime.backend()))?);
     let image = Memory::folder().join("graph");
     let within = |edges: Option<u64>| {

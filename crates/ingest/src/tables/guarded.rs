@@ -11,10 +11,12 @@ thread_local! {
     static IS_GUARDED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Runs a decoder of another library; its panic is an error of the file, and nothing is printed.
-pub fn guarded<T>(work: impl FnOnce() -> std::result::Result<T, String>) -> std::result::Result<T, String> {
-    static SILENCE: Once = Once::new();
-    SILENCE.call_once(|| {
+/// Keeps panics that become errors from the standard error, for programs: sets the panic hook of the process, once, to
+/// one that passes all other panics on. Libraries leave the hook alone; without this, a damaged file prints what the
+/// decoder panicked about, and is refused all the same.
+pub fn hide_guarded_panics() {
+    static HIDE: Once = Once::new();
+    HIDE.call_once(|| {
         let print = take_hook();
         set_hook(Box::new(move |panic| {
             if !IS_GUARDED.get() {
@@ -22,6 +24,10 @@ pub fn guarded<T>(work: impl FnOnce() -> std::result::Result<T, String>) -> std:
             }
         }));
     });
+}
+
+/// Runs a decoder of another library; its panic is an error of the file.
+pub fn guarded<T>(work: impl FnOnce() -> std::result::Result<T, String>) -> std::result::Result<T, String> {
     let was_guarded = IS_GUARDED.replace(true);
     let outcome = catch_unwind(AssertUnwindSafe(work));
     IS_GUARDED.set(was_guarded);

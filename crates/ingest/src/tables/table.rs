@@ -31,7 +31,7 @@ use arrow_buffer::NullBuffer;
 use arrow_schema::{ArrowError, DataType, Field, Schema};
 use outcore_format::AttributeKind;
 use outcore_image::{Error, Result};
-use outcore_io::{Reservation, bytes_text};
+use outcore_io::{Reservation, bytes_text, making_rows};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -83,36 +83,31 @@ pub fn from_batches(reader: Box<dyn RecordBatchReader + Send>, name: &str, optio
 /// The chosen columns of record batches, which are validated; `path` stands for them in messages.
 pub fn checked_batches(mut reader: Box<dyn RecordBatchReader + Send>, chosen: Vec<usize>, path: &Path) -> Batches {
     let source = path.to_owned();
+    let invalid = move |error: &str| {
+        Error::input(&source, None, "rows of a table", format!("what is no valid Arrow data ({error})"))
+            .advise("have the library that made the table copy or validate it")
+    };
     let batches = std::iter::from_fn(move || {
-        // An error of our own, such as that of a damaged image whose edges are read.
-        let mut own = None;
+        // A part without rows of a larger batch may have offsets that are those of no array.
+        let mut batches = reader.by_ref().skip_while(|batch| batch.as_ref().is_ok_and(|batch| batch.num_rows() == 0));
+        let batch = match making_rows(|| batches.next())? {
+            Ok(batch) => batch,
+            // An error of our own, such as that of a damaged image whose edges are read, or of the caller's reader.
+            Err(ArrowError::ExternalError(error)) => {
+                return Some(Err(error.downcast::<Error>().map_or_else(Error::Custom, |error| *error)));
+            }
+            Err(error) => return Some(Err(invalid(&error.to_string()))),
+        };
         let rows = guarded(|| {
-            // A part without rows of a larger batch may have offsets that are those of no array.
-            let mut batches =
-                reader.by_ref().skip_while(|batch| batch.as_ref().is_ok_and(|batch| batch.num_rows() == 0));
-            let batch = match batches.next().transpose() {
-                Err(ArrowError::ExternalError(error)) => match error.downcast::<Error>() {
-                    Ok(error) => return Err(own.insert(*error).to_string()),
-                    Err(error) => return Err(error.to_string()),
-                },
-                batch => batch.map_err(|error| error.to_string())?,
-            };
-            let Some(batch) = batch else { return Ok(None) };
             let batch = batch.project(&chosen).map_err(|error| error.to_string())?;
             // Tables of other libraries are validated: an offset beyond its buffer would be read.
             for column in batch.columns() {
                 column.to_data().validate_full().map_err(|error| error.to_string())?;
             }
-            Ok(Some(batch))
+            Ok(batch)
         });
         let batch = |rows| Batch { rows, unpacked: Vec::new(), len_bytes: 0, position_bytes: 0 };
-        let invalid = |error: String| {
-            own.unwrap_or_else(|| {
-                Error::input(&source, None, "rows of a table", format!("what is no valid Arrow data ({error})"))
-                    .advise("have the library that made the table copy or validate it")
-            })
-        };
-        rows.map(|rows| rows.map(batch)).map_err(invalid).transpose()
+        Some(rows.map(batch).map_err(|error| invalid(&error)))
     });
     Box::new(batches)
 }

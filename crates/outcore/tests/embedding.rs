@@ -1,0 +1,112 @@
+//! Outcore within a program of its user: hooks, errors and panics of the program, and several imports at once.
+
+use outcore::arrow::array::{ArrayRef, Int64Array, RecordBatch, RecordBatchIterator, RecordBatchReader};
+use outcore::arrow::schema::ArrowError;
+use outcore::import::{ImportOptions, InputOptions, from_batches, import, import_into_memory};
+use outcore::{Error, ErrorKind, Graph, Result, Runtime, RuntimeOptions};
+use std::error::Error as _;
+use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
+use std::sync::{Arc, Mutex};
+
+const ROWS: i64 = 20_000;
+
+fn runtime(memory_bytes: u64) -> Runtime {
+    let options = RuntimeOptions { memory_bytes: Some(memory_bytes), beside_process: true, ..Default::default() };
+    Runtime::new(RuntimeOptions { threads: Some(2), ..options }).unwrap()
+}
+
+fn batch(first: i64) -> RecordBatch {
+    let column = |of: &dyn Fn(i64) -> i64| Arc::new((first..first + ROWS).map(of).collect::<Int64Array>()) as ArrayRef;
+    RecordBatch::try_from_iter([("source", column(&|row| row)), ("target", column(&|row| row * 7 % ROWS))]).unwrap()
+}
+
+type Outcome = std::result::Result<(), ArrowError>;
+
+/// Three batches, before each of which `work` runs.
+fn reader(mut work: impl FnMut() -> Outcome + Send + 'static) -> Box<dyn RecordBatchReader + Send> {
+    let batches = (0..3).map(move |place| work().map(|()| batch(place * ROWS)));
+    Box::new(RecordBatchIterator::new(batches, batch(0).schema()))
+}
+
+fn read(runtime: &Runtime, work: impl FnMut() -> Outcome + Send + 'static) -> Result<Graph> {
+    let source = from_batches(reader(work), "rows", &InputOptions::default())?;
+    Ok(import_into_memory(runtime, source, &ImportOptions::default())?.0)
+}
+
+#[test]
+fn panics_of_the_users_reader_reach_the_users_hook() {
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let noted = Arc::clone(&seen);
+    let before = take_hook();
+    set_hook(Box::new(move |panic| noted.lock().unwrap().push(panic.to_string())));
+    let runtime = runtime(64 << 20);
+    read(&runtime, || Ok(())).unwrap();
+    let outcome = catch_unwind(AssertUnwindSafe(|| read(&runtime, || panic!("a reader of mine"))));
+    set_hook(before);
+    assert!(outcome.is_err(), "a panic of the user's code goes on");
+    assert!(seen.lock().unwrap().iter().any(|text| text.contains("a reader of mine")), "{seen:?}");
+    read(&runtime, || Ok(())).unwrap();
+}
+
+#[test]
+fn errors_of_the_users_reader_come_back_as_they_were() {
+    #[derive(Debug)]
+    struct Mine(u32);
+    impl std::fmt::Display for Mine {
+        fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            write!(f, "queue {} is gone", self.0)
+        }
+    }
+    impl std::error::Error for Mine {}
+    let error = read(&runtime(64 << 20), || Err(ArrowError::ExternalError(Box::new(Mine(7))))).unwrap_err();
+    let Error::Custom(error) = error else { panic!("{error:?}") };
+    assert_eq!(error.downcast_ref::<Mine>().map(|mine| mine.0), Some(7));
+}
+
+#[test]
+fn a_cause_is_shown_once() {
+    let long = "x".repeat(300);
+    let error = Graph::open(&Arc::new(runtime(64 << 20)), long, Default::default()).unwrap_err();
+    let mut texts = vec![error.to_string()];
+    let mut source = error.source();
+    while let Some(cause) = source {
+        texts.push(cause.to_string());
+        source = cause.source();
+    }
+    let shown = texts.join("; ");
+    assert_eq!(shown.matches("os error").count(), 1, "{shown}");
+}
+
+#[test]
+fn imports_at_once_take_turns_for_the_memory() {
+    let runtime = runtime(40 << 20);
+    let folder = tempfile::tempdir().unwrap();
+    std::thread::scope(|scope| {
+        for place in 0..6 {
+            let (runtime, image) = (&runtime, folder.path().join(format!("{place}.oc")));
+            scope.spawn(move || {
+                let source = from_batches(reader(|| Ok(())), "rows", &InputOptions::default()).unwrap();
+                let report = import(runtime, source, &image, &ImportOptions::default()).unwrap();
+                assert_eq!(report.manifest.edges, 3 * ROWS as u64);
+            });
+        }
+    });
+}
+
+#[test]
+fn rows_of_an_import_may_come_from_another_import() {
+    let runtime = Arc::new(runtime(64 << 20));
+    let within = Arc::clone(&runtime);
+    let graph = read(&runtime, move || {
+        let graph = read(&within, || Ok(())).map_err(|error| ArrowError::ExternalError(Box::new(error)))?;
+        assert_eq!(graph.edges(), 3 * ROWS as u64);
+        Ok(())
+    });
+    assert_eq!(graph.unwrap().edges(), 3 * ROWS as u64);
+}
+
+#[test]
+fn kinds_of_errors_are_matched() {
+    let error = Graph::open(&Arc::new(runtime(64 << 20)), "/nowhere/web.oc", Default::default()).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Missing);
+}
