@@ -30,7 +30,6 @@ mod turned;
 pub mod internal {
     pub use crate::checksum::Checksum;
     pub use crate::kernel::random::philox;
-    pub use crate::kernel::simd::MOST_LEVEL;
 }
 
 pub use array::{Array, MOST_AXES, less_memory_if};

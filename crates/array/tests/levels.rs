@@ -8,9 +8,8 @@ mod elements;
 
 use elements::Edges;
 use outcore_array::ElementType;
-use outcore_array::internal::MOST_LEVEL;
 use outcore_array::kernel::*;
-use std::sync::atomic::Ordering;
+use outcore_io::simd::{Simd, limit};
 
 /// Adds the bits of a vector to those that are compared, NaN as one value.
 fn keep<T: Edges>(bits: &mut Vec<u8>, x: &[T]) {
@@ -77,10 +76,10 @@ fn everything() -> Vec<u8> {
 #[test]
 fn results_have_the_same_bits_at_every_level() {
     let widest = everything();
-    for level in [0, 1] {
-        MOST_LEVEL.store(level, Ordering::Relaxed);
+    for level in [Simd::Baseline, Simd::Avx2] {
+        limit(level);
         let found = everything();
         let first = (0..widest.len()).find(|&i| found.get(i) != widest.get(i));
-        assert_eq!((first, found.len()), (None, widest.len()), "level {level}");
+        assert_eq!((first, found.len()), (None, widest.len()), "{level:?}");
     }
 }

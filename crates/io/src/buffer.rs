@@ -425,7 +425,6 @@ mod tests {
     }
 
     #[test]
-    #[cfg(target_os = "linux")]
     #[cfg_attr(miri, ignore)]
     #[allow(unsafe_code)]
     fn locked_memory_is_discarded_too() {

@@ -123,10 +123,8 @@ impl DataFile {
     }
 
     /// Bypasses the operating system's cache where that is possible: offsets, sizes and memory are then whole pages.
-    #[cfg_attr(not(target_os = "linux"), allow(unused_mut))]
     pub fn direct(mut self) -> Self {
         // Some file systems accept the flag and refuse the reads, or need more than page alignment: try one.
-        #[cfg(target_os = "linux")]
         if let (Handle::System(file), false) = (&self.file, BY_PATH) {
             self.is_direct = set_flags(file, libc::O_DIRECT).is_ok() && aligned_reads_work(file);
             if !self.is_direct {
@@ -262,7 +260,6 @@ impl DataFile {
     }
 }
 
-#[cfg(target_os = "linux")]
 fn aligned_reads_work(file: &std::fs::File) -> bool {
     #[repr(align(4096))]
     struct Aligned([u8; 4096]);

@@ -404,7 +404,6 @@ mod tests {
     fn every_block_gets_to_its_place() {
         let directory = tempfile::tempdir().unwrap();
         let mut backends: Vec<Arc<dyn Backend>> = vec![Arc::new(Posix), Arc::new(Sim::new(Faults::default()))];
-        #[cfg(target_os = "linux")]
         if !cfg!(miri) && crate::backend::Uring::works() {
             backends.push(Arc::new(crate::backend::Uring));
         }

@@ -7,6 +7,9 @@
 //! [`plan`], and temporary data is written to [`Spill`] and [`Streams`].
 #![deny(unsafe_code)]
 
+#[cfg(not(all(target_os = "linux", target_pointer_width = "64", target_endian = "little")))]
+compile_error!("Outcore needs Linux on a 64-bit little-endian processor, such as x86-64 or AArch64");
+
 pub mod backend;
 mod budget;
 pub mod buffer;
@@ -26,6 +29,7 @@ mod reserved;
 mod runtime;
 mod sampler;
 mod shared_cache;
+pub mod simd;
 pub mod sort;
 mod spill;
 mod storage;

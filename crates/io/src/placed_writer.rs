@@ -109,7 +109,6 @@ mod tests {
     fn pages_get_to_their_places_in_any_order() {
         let directory = tempfile::tempdir().unwrap();
         let mut backends: Vec<Arc<dyn Backend>> = vec![Arc::new(Posix), Arc::new(Sim::new(Faults::default()))];
-        #[cfg(target_os = "linux")]
         if crate::backend::Uring::works() {
             backends.push(Arc::new(crate::backend::Uring));
         }

@@ -14,7 +14,7 @@ const POLL_MS: libc::c_int = 50;
 /// our own.
 pub fn give_back_freed_memory() {
     // SAFETY: the call changes a setting of the allocator, under its lock.
-    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    #[cfg(target_env = "gnu")]
     unsafe {
         libc::mallopt(libc::M_MMAP_THRESHOLD, 128 << 10);
     }
@@ -24,7 +24,7 @@ pub fn give_back_freed_memory() {
 /// beside their replacement.
 pub fn trim_freed_memory() {
     // SAFETY: the call takes the allocator's locks, and changes nothing that is in use.
-    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    #[cfg(target_env = "gnu")]
     unsafe {
         libc::malloc_trim(0);
     }
@@ -36,7 +36,7 @@ pub fn trim_freed_memory() {
 /// of our own.
 pub fn limit_arenas(count: usize) {
     // SAFETY: the call changes a setting of the allocator, under its lock.
-    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    #[cfg(target_env = "gnu")]
     unsafe {
         libc::mallopt(libc::M_ARENA_MAX, count as libc::c_int);
     }
@@ -60,7 +60,6 @@ pub fn let_go_of_code() {
     for Mapping { range, .. } in own_mappings(&mappings).into_iter().filter(|own| !own.writable && own.anonymous == 0) {
         // SAFETY: the range is a private mapping of the file that contains this code. It is not writable and was never
         // written, so its pages are the same when they are mapped again.
-        #[cfg(target_os = "linux")]
         unsafe {
             libc::madvise(range.start as *mut libc::c_void, (range.end - range.start) as usize, libc::MADV_DONTNEED);
         }

@@ -157,7 +157,6 @@ mod tests {
 
     fn backends() -> Vec<Arc<dyn Backend>> {
         let mut backends: Vec<Arc<dyn Backend>> = vec![Arc::new(Posix), Arc::new(Sim::new(Faults::default()))];
-        #[cfg(target_os = "linux")]
         if !cfg!(miri) && crate::backend::Uring::works() {
             backends.push(Arc::new(crate::backend::Uring));
         }

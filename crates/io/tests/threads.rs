@@ -32,13 +32,11 @@ fn posix_runtime(threads: usize) -> Runtime {
 }
 
 /// The number of threads of this process.
-#[cfg(target_os = "linux")]
 fn threads() -> usize {
     std::fs::read_dir("/proc/self/task").unwrap().count()
 }
 
 #[test]
-#[cfg(target_os = "linux")]
 fn streams_and_writers_side_by_side_have_few_threads() {
     let runtime = posix_runtime(2);
     let directory = tempfile::tempdir().unwrap();

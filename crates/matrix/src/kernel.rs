@@ -190,11 +190,11 @@ fn dispatch<S: Rules, E: Entries, const W: usize>(
 ) {
     #[cfg(target_arch = "x86_64")]
     {
-        if (W == 1 || W >= 8) && is_x86_feature_detected!("avx512f") {
+        if (W == 1 || W >= 8) && outcore_io::has_simd!(Avx512, "avx512f") {
             // SAFETY: the processor has the feature.
             return unsafe { with_avx512::<S, E, W>(picked, neighbours, ends, values, finish) };
         }
-        if (W == 1 || W >= 4) && is_x86_feature_detected!("avx") {
+        if (W == 1 || W >= 4) && outcore_io::has_simd!(Avx2, "avx") {
             // SAFETY: as above.
             return unsafe { with_avx::<S, E, W>(picked, neighbours, ends, values, finish) };
         }

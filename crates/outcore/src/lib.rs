@@ -109,7 +109,7 @@ pub mod io {
         Reservation, Result, Sample, Sampler, Task, Turn, Watch, backend,
         buffer::{Plain, Raw, Shared},
         bytes_text, escaped, folder, give_back_freed_memory, into_inner, is_making_rows, limit_arenas, limit_text,
-        lock, making_rows, parse_bytes, peak_memory_bytes,
+        lock, making_rows, parse_bytes, peak_memory_bytes, simd,
     };
 }
 

@@ -51,6 +51,12 @@ pub struct SsspOptions {
     pub delta: Option<f64>,
 }
 
+impl Default for SsspOptions {
+    fn default() -> Self {
+        SsspOptions { source: 0, weights: true, delta: None }
+    }
+}
+
 /// The distances and parents of shortest paths.
 #[derive(Debug)]
 pub struct Sssp {

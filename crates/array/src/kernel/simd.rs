@@ -8,8 +8,6 @@
 //! loops of those without where the bits of a result are the same.
 #![allow(unsafe_code)]
 
-use std::sync::atomic::{AtomicU8, Ordering};
-
 /// A loop over vectors with all that it needs.
 pub trait Loop {
     /// The result of the loop.
@@ -41,25 +39,16 @@ pub fn widest<L: Loop>(work: L) -> L::Output {
     work.run()
 }
 
-/// The level that loops go up to: 0 for any processor, 1 for AVX2, 2 for AVX-512. Only tests lower it.
-pub static MOST_LEVEL: AtomicU8 = AtomicU8::new(2);
-
-/// The standard library caches the result: each test is one load.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 fn has_avx512() -> bool {
-    MOST_LEVEL.load(Ordering::Relaxed) >= 2
-        && has_avx2()
-        && is_x86_feature_detected!("avx512f")
-        && is_x86_feature_detected!("avx512bw")
-        && is_x86_feature_detected!("avx512dq")
-        && is_x86_feature_detected!("avx512vl")
+    has_avx2() && outcore_io::has_simd!(Avx512, "avx512f", "avx512bw", "avx512dq", "avx512vl")
 }
 
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 fn has_avx2() -> bool {
-    MOST_LEVEL.load(Ordering::Relaxed) >= 1 && is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma")
+    outcore_io::has_simd!(Avx2, "avx2", "fma")
 }
 
 #[cfg(target_arch = "x86_64")]

@@ -11,13 +11,13 @@
 #[cfg(target_arch = "x86_64")]
 use outcore_format::flags::{BEGINS_EARLIER, ENDS_LATER, PARALLEL, RELATIVE};
 use outcore_format::guide::{Mark, decode_lists};
+#[cfg(target_arch = "x86_64")]
 use outcore_format::list::{LENGTH_BITS, neighbour_error, unfold};
 use outcore_format::list::{MAX_LISTS, MAX_NEIGHBOURS, check_vertices, decode as decode_portable};
 #[cfg(target_arch = "x86_64")]
 use outcore_format::{Error, HEADER_BYTES};
 use outcore_format::{Lists, Page, Result, Shape};
 use std::ops::Range;
-use std::sync::OnceLock;
 
 /// The lanes of a block.
 const LANES: usize = 16;
@@ -66,7 +66,7 @@ impl Decoder {
     /// A decoder for every way that this processor has, by name.
     pub fn all() -> Vec<(&'static str, Self)> {
         let mut all = vec![("portable", Self::portable())];
-        for (name, simd) in ways() {
+        for (name, simd) in ways().into_iter().flatten() {
             all.push((name, Decoder { simd: Some(simd), ..Decoder::default() }));
         }
         all
@@ -116,31 +116,22 @@ impl Decoder {
 }
 
 fn best() -> Option<Decode> {
-    static BEST: OnceLock<Option<Decode>> = OnceLock::new();
-    *BEST.get_or_init(|| ways().first().map(|&(_, decode)| decode))
+    ways().into_iter().flatten().next().map(|(_, decode)| decode)
 }
 
+/// A form for vector instructions, by name.
+type Way = Option<(&'static str, Decode)>;
+
 #[cfg(target_arch = "x86_64")]
-fn ways() -> Vec<(&'static str, Decode)> {
-    let mut ways: Vec<(&'static str, Decode)> = Vec::new();
-    if is_x86_feature_detected!("avx512f")
-        && is_x86_feature_detected!("avx512bw")
-        && is_x86_feature_detected!("avx512vl")
-        && is_x86_feature_detected!("avx512vbmi2")
-        && is_x86_feature_detected!("bmi2")
-        && is_x86_feature_detected!("popcnt")
-    {
-        ways.push(("avx512", x86::decode_avx512));
-    }
-    if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("bmi2") && is_x86_feature_detected!("popcnt") {
-        ways.push(("avx2", x86::decode_avx2));
-    }
-    ways
+fn ways() -> [Way; 2] {
+    let has_avx512 = outcore_io::has_simd!(Avx512, "avx512f", "avx512bw", "avx512vl", "avx512vbmi2", "bmi2", "popcnt");
+    let has_avx2 = outcore_io::has_simd!(Avx2, "avx2", "bmi2", "popcnt");
+    [has_avx512.then_some(("avx512", x86::decode_avx512)), has_avx2.then_some(("avx2", x86::decode_avx2))]
 }
 
 #[cfg(not(target_arch = "x86_64"))]
-fn ways() -> Vec<(&'static str, Decode)> {
-    Vec::new()
+fn ways() -> [Way; 2] {
+    [None; 2]
 }
 
 /// Sixteen lanes of 32 bits, and what a block needs of them.

@@ -109,7 +109,7 @@ pub fn gather<T: Gathered>(values: &[T], neighbours: &[u32]) -> Vec<T::Loaded> {
 /// Whether the processor has what the wide forms need.
 #[cfg(target_arch = "x86_64")]
 fn is_wide() -> bool {
-    is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512vl") && is_x86_feature_detected!("bmi2")
+    outcore_io::has_simd!(Avx512, "avx512f", "avx512vl", "bmi2")
 }
 
 /// The sums of `values[neighbour]` over adjacent lists of a page.

@@ -485,7 +485,6 @@ mod tests {
     }
 
     #[test]
-    #[cfg(target_os = "linux")]
     #[cfg_attr(miri, ignore)]
     #[allow(unsafe_code)]
     fn files_are_dropped_in_a_fork_while_the_ledger_is_locked() {

@@ -12,7 +12,6 @@ mod posix;
 mod record;
 mod sim;
 pub(crate) mod system;
-#[cfg(target_os = "linux")]
 mod uring;
 
 pub use crash::{CrashStates, State};
@@ -21,7 +20,6 @@ pub use posix::Posix;
 pub(crate) use posix::threads_of_worker;
 pub use record::{Entry, Node, Operation, Trace};
 pub use sim::{Faults, Sim};
-#[cfg(target_os = "linux")]
 pub use uring::Uring;
 
 use crate::directory::{DataFile, Directory};
@@ -400,7 +398,6 @@ pub trait Queue: Send {
 
 /// The best back end that works on this machine.
 pub fn best() -> Arc<dyn Backend> {
-    #[cfg(target_os = "linux")]
     if !cfg!(miri) && Uring::works() {
         return Arc::new(Uring);
     }
@@ -422,7 +419,6 @@ pub fn by_name(name: &str) -> std::result::Result<Arc<dyn Backend>, String> {
     match name {
         "auto" => Ok(best()),
         "posix" => Ok(Arc::new(Posix)),
-        #[cfg(target_os = "linux")]
         "uring" if Uring::works() => Ok(Arc::new(Uring)),
         "uring" => Err("this kernel or container does not allow io_uring; use --backend posix".into()),
         _ => Err(format!("expected a backend auto, uring or posix, found `{name}`")),

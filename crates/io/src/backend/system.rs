@@ -139,7 +139,6 @@ fn descriptor_at(directory: RawFd, name: &CStr, flags: i32) -> Result<File> {
 fn nameless(directory: &Path) -> Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).mode(OWN_MODE);
-    #[cfg(target_os = "linux")]
     if let Ok(file) = options.clone().custom_flags(libc::O_TMPFILE).open(directory) {
         return Ok(file);
     }
@@ -187,7 +186,6 @@ pub(crate) fn change(change: &Change<'_>) -> Result<()> {
     }
 }
 
-#[cfg(target_os = "linux")]
 fn allocate(file: &File, mode: libc::c_int, offset_bytes: u64, len_bytes: u64) -> Result<()> {
     let too_far = |_| Error::from(ErrorKind::FileTooLarge);
     let (offset, len) = (offset_bytes.try_into().map_err(too_far)?, len_bytes.try_into().map_err(too_far)?);
@@ -195,25 +193,11 @@ fn allocate(file: &File, mode: libc::c_int, offset_bytes: u64, len_bytes: u64) -
     checked(unsafe { libc::fallocate(file.as_raw_fd(), mode, offset, len) }).map(drop)
 }
 
-#[cfg(target_os = "linux")]
 fn punch(file: &File, offset_bytes: u64, len_bytes: u64) -> Result<()> {
     allocate(file, libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE, offset_bytes, len_bytes)
 }
 
-/// Elsewhere the file grows, and its space is taken at the write.
-#[cfg(not(target_os = "linux"))]
-fn allocate(file: &File, _: libc::c_int, offset_bytes: u64, len_bytes: u64) -> Result<()> {
-    let end = offset_bytes.saturating_add(len_bytes);
-    if file.metadata()?.len() < end { file.set_len(end) } else { Ok(()) }
-}
-
-#[cfg(not(target_os = "linux"))]
-fn punch(_: &File, _: u64, _: u64) -> Result<()> {
-    Err(ErrorKind::Unsupported.into())
-}
-
 /// Exchanges the names of two paths in one step.
-#[cfg(target_os = "linux")]
 fn exchange(one: &Path, other: &Path) -> Result<()> {
     let (one, other) = (c_string(one.as_os_str())?, c_string(other.as_os_str())?);
     let here = libc::AT_FDCWD;
@@ -228,12 +212,6 @@ fn exchange(one: &Path, other: &Path) -> Result<()> {
         Some(libc::ENOSYS | libc::EINVAL) => Err(ErrorKind::Unsupported.into()),
         _ => Err(error),
     }
-}
-
-/// Exchanging names in one step is not supported on this system.
-#[cfg(not(target_os = "linux"))]
-fn exchange(_: &Path, _: &Path) -> Result<()> {
-    Err(ErrorKind::Unsupported.into())
 }
 
 /// Gives a name to a file that has none.
@@ -329,12 +307,8 @@ pub(crate) fn list(directory: Location<'_>) -> Result<Vec<OsString>> {
 
 /// The address of this thread's last error number.
 fn errno() -> *mut libc::c_int {
-    // SAFETY: the calls have no conditions.
-    #[cfg(any(target_os = "linux", target_os = "emscripten"))]
-    return unsafe { libc::__errno_location() };
-    // SAFETY: as above.
-    #[cfg(any(target_os = "macos", target_os = "ios", target_os = "freebsd"))]
-    return unsafe { libc::__error() };
+    // SAFETY: the call has no conditions.
+    unsafe { libc::__errno_location() }
 }
 
 pub(crate) fn lock(path: &Path) -> Result<Option<Lock>> {

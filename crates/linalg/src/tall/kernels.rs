@@ -31,11 +31,11 @@ macro_rules! by_width {
                 fn with_avx2<const B: usize>($($argument: $kind),*) {
                     $inner::<B>($($argument),*);
                 }
-                if width == 8 && is_x86_feature_detected!("avx512f") {
+                if width == 8 && outcore_io::has_simd!(Avx512, "avx512f") {
                     // SAFETY: the processor has the feature.
                     return unsafe { with_avx512::<8>($($argument),*) };
                 }
-                if is_x86_feature_detected!("avx2") {
+                if outcore_io::has_simd!(Avx2, "avx2") {
                     // SAFETY: as above.
                     return unsafe {
                         match width {
@@ -76,7 +76,7 @@ by_width! {
 /// Columns of a strip for [`multiply`]: as many as leave a tile of sums in the registers of the processor.
 pub fn strip_columns() -> usize {
     #[cfg(target_arch = "x86_64")]
-    if is_x86_feature_detected!("avx512f") {
+    if outcore_io::has_simd!(Avx512, "avx512f") {
         return 8;
     }
     4

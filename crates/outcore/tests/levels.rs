@@ -1,0 +1,52 @@
+//! Results have the same bits whichever vector instructions the processor has. Instructions are limited for the whole
+//! process, so this test is alone in its program.
+
+use outcore::generate::{GenerateOptions, GeneratedWeights, source};
+use outcore::import::{ImportOptions, import_into_memory};
+use outcore::io::simd::{Simd, limit};
+use outcore::linalg::{EigshOptions, eigsh};
+use outcore::{
+    BfsOptions, Graph, Operand, PageRankOptions, Result, Runtime, RuntimeOptions, Semiring, SparseMatrix, SsspOptions,
+    TrianglesOptions, bfs, pagerank, sssp, triangles,
+};
+use std::sync::Arc;
+
+/// The bits of results of kernels that have several forms.
+fn everything(graph: &Arc<Graph>) -> Result<Vec<(&'static str, Vec<u64>)>> {
+    let matrix = SparseMatrix::new(Arc::clone(graph), true)?;
+    let rows = graph.vertices() as usize;
+    let mut found = Vec::new();
+    let bits = |numbers: &[f64]| numbers.iter().map(|number| number.to_bits()).collect();
+    found.push(("pagerank", bits(&pagerank(graph, &PageRankOptions::default())?.ranks)));
+    found.push(("bfs", bfs(graph, &BfsOptions::default())?.levels.iter().map(|&level| level.into()).collect()));
+    found.push(("sssp", sssp(graph, &SsspOptions::default())?.distances.to_vec()));
+    found.push(("triangles", triangles(graph, &TrianglesOptions::default())?.counts.to_vec()));
+    for columns in [1, 3, 8, 16] {
+        let factor: Vec<f64> = (0..rows * columns).map(|i| 1.0 / (i + 3) as f64).collect();
+        let mut product = vec![0.0; rows * columns];
+        matrix.multiply(Semiring::PlusTimes, Operand::Matrix, &factor, columns, &mut product)?;
+        found.push(("multiply", bits(&product)));
+    }
+    for block in [1, 2, 8] {
+        let pairs = eigsh(&matrix, &EigshOptions { k: 4, block, ..EigshOptions::default() })?;
+        found.push(("eigsh", bits(&pairs.values)));
+    }
+    Ok(found)
+}
+
+#[test]
+fn results_have_the_same_bits_at_every_level() {
+    let options = RuntimeOptions { memory_bytes: Some(256 << 20), beside_process: true, ..Default::default() };
+    let runtime = Runtime::new(options).unwrap();
+    let weights = Some(GeneratedWeights::Uniform);
+    let generated = source(&GenerateOptions { scale: 10, weights, ..Default::default() }).unwrap();
+    let directed = ImportOptions { directed: Some(false), ..Default::default() };
+    let graph = Arc::new(import_into_memory(&runtime, generated, &directed).unwrap().0);
+    let widest = everything(&graph).unwrap();
+    for level in [Simd::Baseline, Simd::Avx2] {
+        limit(level);
+        for (wide, found) in widest.iter().zip(everything(&graph).unwrap()) {
+            assert!(*wide == found, "{} with {level:?}", found.0);
+        }
+    }
+}
