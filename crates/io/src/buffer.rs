@@ -5,10 +5,11 @@
 
 use crate::budget::{Budget, Reservation};
 use crate::error::Result;
+use bytemuck::{Pod, Zeroable};
 use std::mem::ManuallyDrop;
 use std::ops::{Deref, DerefMut, Range};
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 
 /// For arrays of at least this size that are reserved in part, one huge page too many does not matter.
 const SMALL_BYTES: usize = 256 << 20;
@@ -17,29 +18,19 @@ const HUGE_BYTES: usize = 2 << 20;
 /// A page: alignment of mappings, and unit of direct reads and writes.
 pub(crate) const PAGE_BYTES: usize = 4096;
 
-/// A value for which all-zero bytes are valid and which may be dropped by forgetting it.
-///
-/// # Safety
-/// Implement it only for such types.
-#[allow(unsafe_code)]
-pub unsafe trait Plain: Sized + Send + Sync {}
+/// A value for which all-zero bytes are valid and which may be dropped by forgetting it; checked where an array is made.
+pub trait Plain: Zeroable + Send + Sync {}
 
-macro_rules! plain {
-    ($($kind:ty),*) => {$(
-        // SAFETY: zero bytes are a valid value, and there is nothing to drop.
-        #[allow(unsafe_code)]
-        unsafe impl Plain for $kind {}
-    )*};
-}
-plain!((), u8, u16, u32, u64, i64, f32, f64, AtomicU8, AtomicU16, AtomicU32, AtomicU64, AtomicF32, AtomicF64);
-// SAFETY: an array of plain values is plain.
-#[allow(unsafe_code)]
-unsafe impl<T: Plain, const N: usize> Plain for [T; N] {}
+impl<T: Zeroable + Send + Sync> Plain for T {}
 
 /// A real number that workers share. All accesses are relaxed.
 #[derive(Default, Debug)]
 #[repr(transparent)]
 pub struct AtomicF64(AtomicU64);
+
+// SAFETY: zero bytes are the number 0.
+#[allow(unsafe_code)]
+unsafe impl Zeroable for AtomicF64 {}
 
 impl AtomicF64 {
     /// The value.
@@ -73,6 +64,10 @@ impl AtomicF64 {
 #[derive(Default, Debug)]
 #[repr(transparent)]
 pub struct AtomicF32(AtomicU32);
+
+// SAFETY: zero bytes are the number 0.
+#[allow(unsafe_code)]
+unsafe impl Zeroable for AtomicF32 {}
 
 impl AtomicF32 {
     /// The value.
@@ -133,6 +128,7 @@ impl<T: Plain> Array<T> {
         reserved: usize,
         of_all: bool,
     ) -> Result<Self> {
+        const { assert!(!std::mem::needs_drop::<T>()) };
         let bytes = len.saturating_mul(size_of::<T>());
         let reservation = budget.reserve(purpose, reserved.saturating_mul(size_of::<T>()) as u64)?;
         let (start, mapped_bytes) = map_zeroed(bytes).ok_or_else(|| budget.refusal(purpose, bytes as u64, 0))?;
@@ -232,44 +228,20 @@ pub fn shared<T: Shared>(values: &mut [T::Value]) -> &[T] {
     unsafe { std::slice::from_raw_parts(values.as_mut_ptr().cast(), values.len()) }
 }
 
-/// Numbers whose bytes in memory may be written to temporary files and read back.
-///
-/// # Safety
-/// Implement it only for types without padding for which all bytes are valid.
-#[allow(unsafe_code)]
-pub unsafe trait Raw: Plain + Copy {}
+/// Numbers, arrays of them or structures without padding, whose bytes may be written to temporary files and read back:
+/// all that is [`bytemuck::Pod`].
+pub trait Raw: Pod + Send + Sync {}
 
-macro_rules! raw {
-    ($($kind:ty),*) => {$(
-        // SAFETY: a number has no padding, and all of its bytes are valid.
-        #[allow(unsafe_code)]
-        unsafe impl Raw for $kind {}
-    )*};
-}
-raw!((), u8, u16, u32, u64, i64, f32, f64);
-// SAFETY: arrays have no padding between their elements.
-#[allow(unsafe_code)]
-unsafe impl<T: Raw, const N: usize> Raw for [T; N] {}
-
-/// A value of zero bytes.
-#[allow(unsafe_code)]
-pub fn zeroed<T: Plain>() -> T {
-    // SAFETY: all-zero bytes are valid for `Plain`.
-    unsafe { std::mem::zeroed() }
-}
+impl<T: Pod + Send + Sync> Raw for T {}
 
 /// The bytes of numbers in native byte order: for temporary files only.
-#[allow(unsafe_code)]
 pub fn raw_bytes<T: Raw>(values: &[T]) -> &[u8] {
-    // SAFETY: `Raw` values have no padding, and bytes need no alignment.
-    unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), size_of_val(values)) }
+    bytemuck::cast_slice(values)
 }
 
 /// The bytes of numbers, to be filled from a temporary file.
-#[allow(unsafe_code)]
 pub fn raw_bytes_mut<T: Raw>(values: &mut [T]) -> &mut [u8] {
-    // SAFETY: as above, all bytes are valid for `Raw`, and the borrow is exclusive.
-    unsafe { std::slice::from_raw_parts_mut(values.as_mut_ptr().cast(), size_of_val(values)) }
+    bytemuck::cast_slice_mut(values)
 }
 
 /// Prefetches the value at `place` into the processor's cache, if there is one.

@@ -11,7 +11,7 @@
 
 use crate::engine::graph::Graph;
 use outcore_image::{Error, Result};
-use outcore_io::buffer::{Raw, raw_bytes, raw_bytes_mut, zeroed};
+use outcore_io::buffer::{Raw, raw_bytes, raw_bytes_mut};
 use outcore_io::{Reservation, Spill, lock};
 use std::ops::Range;
 use std::path::PathBuf;
@@ -207,7 +207,7 @@ impl<M: Raw> Delivery<'_, M> {
                 Content::Disk { spill, offset_bytes, .. } => {
                     let all_targets = u64::from(block.starts[self.mail.ranges()][0]);
                     read_targets.resize((t1 - t0) as usize, 0);
-                    read_messages.resize((m1 - m0) as usize, zeroed());
+                    read_messages.resize((m1 - m0) as usize, M::zeroed());
                     spill.read(raw_bytes_mut(&mut read_targets), offset_bytes + 4 * u64::from(t0))?;
                     let offset = offset_bytes + 4 * all_targets + size_of::<M>() as u64 * u64::from(m0);
                     spill.read(raw_bytes_mut(&mut read_messages), offset)?;
@@ -215,7 +215,7 @@ impl<M: Raw> Delivery<'_, M> {
                 }
             };
             let mut remaining = messages.iter();
-            let mut message = zeroed();
+            let mut message = M::zeroed();
             for &target in targets {
                 if target & FIRST != 0 {
                     message = *remaining.next().expect("a message per mark");
@@ -352,7 +352,7 @@ impl<M: Raw> Outbox<M> {
         }
         let starts = self.counts.clone();
         let mut targets = vec![0; sum[0] as usize];
-        let mut messages = vec![zeroed(); sum[1] as usize];
+        let mut messages = vec![M::zeroed(); sum[1] as usize];
         let bits = self.mail.range_bits;
         let mut begin = 0;
         for &(message, end) in &self.messages {

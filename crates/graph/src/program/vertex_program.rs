@@ -68,7 +68,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub trait VertexProgram: Sync {
     /// State of a vertex. All states are in memory.
     type State: Send + Sync;
-    /// A message between vertices: a number, or an array of numbers.
+    /// A message between vertices: a number, an array of numbers, or a structure that derives `bytemuck::Pod`.
     type Message: Raw;
 
     /// Messages to the same vertex are made one by [`VertexProgram::combine`]. It is delivered at the end of the
