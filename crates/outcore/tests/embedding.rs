@@ -2,7 +2,7 @@
 
 use outcore::arrow::array::{ArrayRef, Int64Array, RecordBatch, RecordBatchIterator, RecordBatchReader};
 use outcore::arrow::schema::ArrowError;
-use outcore::import::{ImportOptions, InputOptions, from_batches, import, import_into_memory};
+use outcore::import::{ImportOptions, InputOptions, Source, from_batches, from_edges, import, import_into_memory};
 use outcore::{Error, ErrorKind, Graph, Result, Runtime, RuntimeOptions};
 use std::error::Error as _;
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
@@ -103,6 +103,24 @@ fn rows_of_an_import_may_come_from_another_import() {
         Ok(())
     });
     assert_eq!(graph.unwrap().edges(), 3 * ROWS as u64);
+}
+
+#[test]
+fn edges_of_an_iterator_are_imported() {
+    let runtime = runtime(64 << 20);
+    let graph = |source: Result<Source>| import_into_memory(&runtime, source.unwrap(), &Default::default()).unwrap().0;
+    let chain = graph(from_edges((0_u32..30_000).map(|vertex| (vertex, vertex + 1))));
+    assert_eq!((chain.vertices(), chain.edges(), chain.manifest().weights().is_some()), (30_001, 30_000, false));
+    let names =
+        graph(from_edges(vec![("ada".to_owned(), "bob".to_owned(), 1.5), ("bob".to_owned(), "cy".to_owned(), 2.0)]));
+    assert_eq!((names.vertices(), names.edges(), names.manifest().weights().is_some()), (3, 2, true));
+    let far = graph(from_edges([(-5_i64, i64::MAX, 7_u32)]));
+    assert_eq!((far.vertices(), far.id(0).unwrap().to_string()), (2, "-5".to_owned()));
+    let source = from_edges([(1_u64, 2, f64::NAN)]).unwrap();
+    let error = import_into_memory(&runtime, source, &Default::default()).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Input, "{error}");
+    let empty = import_into_memory(&runtime, from_edges(Vec::<(u32, u32)>::new()).unwrap(), &Default::default());
+    assert_eq!(empty.unwrap().0.vertices(), 0);
 }
 
 #[test]

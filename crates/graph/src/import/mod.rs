@@ -30,6 +30,7 @@ mod estimate;
 mod id_column;
 mod ids;
 mod images;
+mod iterator;
 mod job;
 mod lists;
 mod near;
@@ -46,6 +47,7 @@ mod translate;
 
 pub use estimate::{ImportEstimate, advise, check_memory, check_memory_of_graph, estimate, opens_again};
 pub use images::{Input, Part, is_image, of_graph, open_inputs, open_several};
+pub use iterator::{Cell, EdgeId, EdgeTuple, EdgeWeight, from_edges};
 pub use options::{Duplicates, ImportOptions, ImportReport, ImportStats, OrderChoice, SelfLoops};
 pub use outcore_ingest::{
     AttributeField, Attributes, Block, BlockData, Condition, EdgeBatch, Facts, GraphalyticsProperties, IdKind, Ids,
