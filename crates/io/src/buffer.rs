@@ -18,7 +18,7 @@ const HUGE_BYTES: usize = 2 << 20;
 /// A page: alignment of mappings, and unit of direct reads and writes.
 pub(crate) const PAGE_BYTES: usize = 4096;
 
-/// A value for which all-zero bytes are valid and which may be dropped by forgetting it; checked where an array is made.
+/// A value for which all-zero bytes are valid. It must need no drop either, which is checked where an array is made.
 pub trait Plain: Zeroable + Send + Sync {}
 
 impl<T: Zeroable + Send + Sync> Plain for T {}

@@ -65,7 +65,7 @@ struct PlanningLock {
 
 thread_local! {
     /// The planning locks that operations on this thread hold.
-    static HELD: RefCell<Vec<*const PlanningLock>> = const { RefCell::new(Vec::new()) };
+    static PLANNING: RefCell<Vec<*const PlanningLock>> = const { RefCell::new(Vec::new()) };
     /// Whether an operation waits for rows that the caller makes on this thread.
     static MAKING_ROWS: Cell<bool> = const { Cell::new(false) };
 }
@@ -100,7 +100,7 @@ pub struct Turn {
 impl Drop for Turn {
     fn drop(&mut self) {
         let Some(planning) = &self.lock else { return };
-        HELD.with_borrow_mut(|held| held.retain(|&each| each != Arc::as_ptr(planning)));
+        PLANNING.with_borrow_mut(|locks| locks.retain(|&each| each != Arc::as_ptr(planning)));
         *lock(&planning.is_locked) = false;
         planning.released.notify_one();
     }
@@ -260,7 +260,7 @@ impl Runtime {
     /// [`Error::Cancelled`].
     pub fn turn(&self) -> Result<Turn> {
         let place = Arc::as_ptr(&self.planning);
-        if is_making_rows() || HELD.with_borrow(|held| held.contains(&place)) {
+        if is_making_rows() || PLANNING.with_borrow(|locks| locks.contains(&place)) {
             return Ok(Turn { lock: None, _thread: PhantomData });
         }
         let mut is_locked = lock(&self.planning.is_locked);
@@ -270,7 +270,7 @@ impl Runtime {
             is_locked = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
         *is_locked = true;
-        HELD.with_borrow_mut(|held| held.push(place));
+        PLANNING.with_borrow_mut(|locks| locks.push(place));
         Ok(Turn { lock: Some(Arc::clone(&self.planning)), _thread: PhantomData })
     }
 

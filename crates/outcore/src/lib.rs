@@ -113,7 +113,11 @@ pub mod io {
     };
 }
 
-/// The programs of the documentation are compiled by the tests.
+/// The programs of the documentation are compiled by the tests, and run where they need no file.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/howto/write-an-algorithm.md")]
 mod write_an_algorithm {}
+
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/howto/embed.md")]
+mod embed {}

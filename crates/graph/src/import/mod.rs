@@ -70,8 +70,8 @@ const ONE_THREAD_EDGES: u64 = 1 << 14;
 /// Imports the edges of a source as the image `image`, a directory, which appears only when it is complete.
 ///
 /// An image of that name is replaced if the options say so; anything else of that name is an error. Memory stays under
-/// the runtime's limit; edges go to temporary files, see [`estimate`]. Imports of one runtime run one at a time, for each
-/// sizes itself by the free memory; one that begins while another waits for its rows does not wait.
+/// the runtime's limit; edges go to temporary files, see [`estimate`]. Imports of one runtime run one at a time, for
+/// each sizes itself by the free memory; one that begins while another waits for its rows does not wait.
 ///
 /// # Errors
 /// Something that has the name already, bad input, a full disk, too little memory, a request to stop. Nothing is left
