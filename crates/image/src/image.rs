@@ -255,6 +255,15 @@ impl Image {
         self.opened.files.manifest()
     }
 
+    /// Refuses the number of a vertex that the graph does not have.
+    ///
+    /// # Errors
+    /// [`Error::NoVertex`].
+    pub fn check_vertex(&self, vertex: u32) -> Result<()> {
+        let vertices = self.manifest().vertices;
+        if u64::from(vertex) < vertices { Ok(()) } else { Err(Error::NoVertex { vertex: vertex.into(), vertices }) }
+    }
+
     /// The manifest as bytes of its file.
     ///
     /// # Errors

@@ -51,18 +51,28 @@ impl PageStream {
         let data = Arc::clone(image.data_file(place));
         let reservation = budget.reserve("reading a column", STREAM_BYTES - RING_BYTES as u64)?;
         let reader = Reader::ahead(&runtime, &data, AHEAD)?;
-        let end = pages.end.min(data.len_bytes() / PAGE_BYTES as u64);
-        Ok(PageStream {
+        let mut stream = PageStream {
             data,
             origin: file.origin(image.manifest().image_id),
             reader,
-            unread: pages.start..end,
+            unread: 0..0,
             extent: Vec::new(),
-            page: pages.start,
+            page: 0,
             at: 0,
             _reservation: reservation,
             runtime,
-        })
+        };
+        stream.seek(pages);
+        Ok(stream)
+    }
+
+    /// Goes on with other pages of the file, or as many of them as it has. Reads under way are abandoned.
+    pub fn seek(&mut self, pages: Range<u64>) {
+        self.reader.clear();
+        self.extent.clear();
+        self.at = 0;
+        self.page = pages.start;
+        self.unread = pages.start..pages.end.min(self.data.len_bytes() / PAGE_BYTES as u64);
     }
 
     /// The next page and its number; `None` after the last one. The bytes are not verified.
@@ -139,18 +149,18 @@ impl ColumnStream {
     /// # Errors
     /// An image without that column, or no memory.
     pub fn new(image: &Image, file: ImageFile, count: u64) -> Result<Self> {
-        ColumnStream::over(image, file, 0..u64::MAX, 0, count)
+        ColumnStream::over(image, file, 0..u64::MAX, count)
     }
 
-    /// The values of pages of a column of `count` values; the first of them has the ordinal `read`.
-    fn over(image: &Image, file: ImageFile, pages: Range<u64>, read: u64, count: u64) -> Result<Self> {
+    /// The values of pages of a column of `count` values, of which the first has the ordinal 0.
+    fn over(image: &Image, file: ImageFile, pages: Range<u64>, count: u64) -> Result<Self> {
         Ok(ColumnStream {
             page: pages.start,
             pages: PageStream::new(image, file, pages)?,
             domain: image.manifest().domain(file),
             values: Vec::new(),
             position: 0,
-            read,
+            read: 0,
             end: count,
             skipped: 0,
             count,
@@ -163,13 +173,25 @@ impl ColumnStream {
     /// # Errors
     /// An image without that column, an index that does not reach it, or no memory.
     pub fn part(image: &Image, file: ImageFile, index: &Arc<Index>, range: Range<u64>, count: u64) -> Result<Self> {
+        let mut stream = ColumnStream::over(image, file, 0..0, count)?;
+        stream.seek(index, range);
+        Ok(stream)
+    }
+
+    /// Goes on with the values with ordinals in `range`, as [`part`](ColumnStream::part) of the same column does,
+    /// without opening it again.
+    pub fn seek(&mut self, index: &Arc<Index>, range: Range<u64>) {
         let first = index.last_at_most(range.start).filter(|_| !range.is_empty());
         let (pages, read) = match first {
             Some(page) => (page..index.last_at_most(range.end - 1).unwrap_or(page) + 1, index.get(page)),
             None => (0..0, range.start),
         };
-        let (skipped, index) = (range.start - read, Some(Arc::clone(index)));
-        Ok(ColumnStream { end: range.end, skipped, index, ..ColumnStream::over(image, file, pages, read, count)? })
+        self.page = pages.start;
+        self.pages.seek(pages);
+        self.values.clear();
+        self.position = 0;
+        (self.read, self.end, self.skipped) = (read, range.end, range.start - read);
+        self.index = Some(Arc::clone(index));
     }
 
     /// The next values, at most `most`, without taking them; empty at the end of the column.

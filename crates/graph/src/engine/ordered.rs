@@ -73,6 +73,13 @@ impl ListStream {
         Ok(ListStream { pages, decoder, shape, next, entries: 0, _reservation: reservation })
     }
 
+    /// Goes on with other pages, the first of which may begin anywhere unless it is page 0.
+    pub fn seek(&mut self, pages: Range<u64>) {
+        self.next = (pages.start == 0).then_some(ListPosition::START);
+        self.entries = 0;
+        self.pages.seek(pages);
+    }
+
     /// The lists of the next page, and its number; `None` behind the last one.
     ///
     /// # Errors

@@ -121,6 +121,11 @@ impl Attributes {
         Ok(Attributes { columns, streams })
     }
 
+    /// Goes on with the edges or vertices of another range, of the attributes that `index` has.
+    pub fn seek(&mut self, index: &AttributeIndex, range: &Range<u64>) {
+        self.streams.iter_mut().zip(&index.indexes).for_each(|(stream, index)| stream.seek(index, range.clone()));
+    }
+
     /// The columns as a schema has them.
     pub fn fields(&self) -> impl Iterator<Item = Field> {
         self.columns.all.iter().map(|column| {

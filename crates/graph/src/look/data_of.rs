@@ -1,23 +1,24 @@
 //! Attributes and weights of single vertices and edges, read in place.
 //!
-//! *Cost.* Once, the indexes of the columns of values and the strings of all attributes, in memory. Then the pages of a
-//! list, and of each column the pages beside it.
+//! *Cost.* Once, the indexes of the columns of values and the strings of all attributes, in memory, and a stream per
+//! column. Then the pages of a list, and of each column the pages beside it.
 
+use crate::engine::decode::DECODER_BYTES;
 use crate::engine::graph::{Direction, Graph};
 use crate::engine::ordered::ListStream;
 use crate::engine::weights::Weight;
 use crate::export::edge_batches::{EdgeData, record, schema};
 use crate::export::edge_stream::Entry;
-use crate::look::attributes::{AttributeIndex, Attributes, Owner, place_indexes};
+use crate::look::attributes::{AttributeIndex, Attributes, Owner, attribute_bytes, place_indexes};
 use arrow_array::{RecordBatch, RecordBatchOptions};
 use arrow_schema::{Schema, SchemaRef};
 use outcore_format::list::MAX_NEIGHBOURS;
 use outcore_format::{Index, WeightKind};
-use outcore_image::{ColumnStream, Error, ImageFile, Result};
-use outcore_io::Reservation;
+use outcore_image::{ColumnStream, Error, ImageFile, Result, STREAM_BYTES};
+use outcore_io::{Reservation, lock};
 use outcore_table::{Id, id_array};
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 /// Memory of an edge while a batch of one list is made, beside its values.
 const EDGE_BYTES: u64 = 256;
@@ -26,6 +27,7 @@ const EDGE_BYTES: u64 = 256;
 pub struct VertexData {
     graph: Arc<Graph>,
     index: AttributeIndex,
+    attributes: Mutex<Attributes>,
 }
 
 impl VertexData {
@@ -35,16 +37,19 @@ impl VertexData {
     /// A page that cannot be read or is damaged; no memory.
     pub fn new(graph: Arc<Graph>) -> Result<Self> {
         let index = AttributeIndex::new(&graph, Owner::Vertices)?;
-        Ok(VertexData { graph, index })
+        let attributes = Mutex::new(index.part(&graph, &(0..0))?);
+        Ok(VertexData { graph, index, attributes })
     }
 
     /// The attributes of a vertex, as a row of columns under their names.
     ///
     /// # Errors
-    /// A page that cannot be read or is damaged; no memory.
+    /// A vertex that is not there; a page that cannot be read or is damaged.
     pub fn of(&self, vertex: u32) -> Result<RecordBatch> {
+        self.graph.check_vertex(vertex)?;
         let range = u64::from(vertex)..u64::from(vertex) + 1;
-        let mut attributes = self.index.part(&self.graph, &range)?;
+        let mut attributes = lock(&self.attributes);
+        attributes.seek(&self.index, &range);
         let mut words = vec![Vec::new(); attributes.width()];
         attributes.take(1, &mut words)?;
         let words: Vec<&[u64]> = words.iter().map(Vec::as_slice).collect();
@@ -58,19 +63,26 @@ impl VertexData {
 pub struct EdgesFrom {
     graph: Arc<Graph>,
     attributes: AttributeIndex,
-    /// The column of the weights, if there are any.
-    weights: Option<(ImageFile, Arc<Index>)>,
+    /// The index of the column of the weights, if there are any.
+    weights: Option<Arc<Index>>,
     /// Number of entries before every page of the lists, if something lies beside them.
     before: Option<Arc<Index>>,
     schema: SchemaRef,
+    streams: Mutex<Streams>,
     _reservation: Reservation,
+}
+
+/// The lists, and what lies beside them: opened once, and entered anywhere.
+struct Streams {
+    lists: ListStream,
+    weights: Option<ColumnStream>,
+    attributes: Attributes,
 }
 
 /// The entries of a list, and their attributes column by column.
 struct List {
     edges: Vec<Entry>,
     words: Vec<Vec<u64>>,
-    attributes: Attributes,
     _reservation: Reservation,
 }
 
@@ -89,24 +101,36 @@ impl EdgesFrom {
         let entries = (!graph.manifest().values.is_empty()).then_some(ImageFile::OUT_ENTRIES);
         let (mut indexes, _reservation) = place_indexes(&graph, entries.into_iter().chain(file))?;
         let before = entries.map(|_| indexes.remove(0));
-        let weights = file.map(|file| (file, indexes.remove(0)));
+        let weights = file.map(|_| indexes.remove(0));
+        let streams = 1 + u64::from(weights.is_some());
+        let all_bytes = attribute_bytes(&graph, Owner::Edges).saturating_add(streams * STREAM_BYTES + DECODER_BYTES);
+        graph.make_room("reading the edges of vertices", all_bytes)?;
         let attributes = AttributeIndex::new(&graph, Owner::Edges)?;
-        let none = attributes.part(&graph, &(0..0))?;
-        let schema = schema(&graph, weights.is_some(), none.fields());
-        Ok(EdgesFrom { graph, attributes, weights, before, schema, _reservation })
+        let entries = graph.manifest().out_lists.entries;
+        let column = |(file, index)| ColumnStream::part(&graph, file, index, 0..0, entries);
+        let streams = Streams {
+            lists: ListStream::new(&graph, Direction::Out, 0..0)?,
+            weights: file.zip(weights.as_ref()).map(column).transpose()?,
+            attributes: attributes.part(&graph, &(0..0))?,
+        };
+        let schema = schema(&graph, weights.is_some(), streams.attributes.fields());
+        Ok(EdgesFrom { graph, attributes, weights, before, schema, streams: Mutex::new(streams), _reservation })
     }
 
     /// The edges from a vertex, by the ids of their other ends, in the columns that
     /// [`EdgeBatches`](crate::EdgeBatches) has; where edges have no direction, all of its edges.
     ///
     /// # Errors
-    /// A page or column that cannot be read or is damaged; no memory.
+    /// A vertex that is not there; a page or column that cannot be read or is damaged; no memory.
     pub fn of(&self, vertex: u32) -> Result<RecordBatch> {
-        let list = self.list(vertex, None)?;
-        let ids = self.graph.ids_of(&list.edges.iter().map(|edge| edge.neighbour).collect::<Vec<_>>())?;
-        let mut order: Vec<usize> = (0..ids.len()).collect();
+        let mut streams = lock(&self.streams);
+        let list = self.list(&mut streams, vertex, None)?;
+        let ends: Vec<u32> = list.edges.iter().map(|edge| edge.neighbour).chain([vertex]).collect();
+        let ids = self.graph.ids_of(&ends)?;
+        let mut order: Vec<usize> = (0..list.edges.len()).collect();
         order.sort_by(|&one, &other| ids[one].cmp(&ids[other]));
-        self.rows(vertex, &list, &order, &order.iter().map(|&place| ids[place].as_ref()).collect::<Vec<_>>())
+        let ordered: Vec<Id<&str>> = order.iter().map(|&place| ids[place].as_ref()).collect();
+        self.rows(&streams.attributes, &list, &order, (ids[list.edges.len()].as_ref(), &ordered))
     }
 
     /// The first edge from one vertex to another, as one row; nothing if there is none.
@@ -123,33 +147,40 @@ impl EdgesFrom {
     /// # Errors
     /// As for [`EdgesFrom::of`].
     pub fn all_between(&self, source: u32, target: u32) -> Result<RecordBatch> {
-        let list = self.list(source, Some(target))?;
-        let ids = self.graph.ids_of(&[target])?;
+        let mut streams = lock(&self.streams);
+        let list = self.list(&mut streams, source, Some(target))?;
+        let ids = self.graph.ids_of(&[source, target])?;
         let order: Vec<usize> = (0..list.edges.len()).collect();
-        let ids: Vec<Id<&str>> = order.iter().flat_map(|_| ids.first()).map(Id::as_ref).collect();
-        self.rows(source, &list, &order, &ids)
+        let targets: Vec<Id<&str>> = order.iter().map(|_| ids[1].as_ref()).collect();
+        self.rows(&streams.attributes, &list, &order, (ids[0].as_ref(), &targets))
     }
 
-    /// Some edges of a list, whose other ends have these ids.
-    fn rows(&self, vertex: u32, list: &List, order: &[usize], ids: &[Id<&str>]) -> Result<RecordBatch> {
-        let own = self.graph.ids_of(&[vertex])?;
-        let own = own.first().map(Id::as_ref);
-        let ends =
-            [id_array(&self.graph, order.iter().map(|_| own)), id_array(&self.graph, ids.iter().map(|&id| Some(id)))];
+    /// Some edges of the list of a vertex: its own id, and those of the other ends.
+    fn rows(
+        &self,
+        attributes: &Attributes,
+        list: &List,
+        order: &[usize],
+        (own, ids): (Id<&str>, &[Id<&str>]),
+    ) -> Result<RecordBatch> {
+        let own = id_array(&self.graph, order.iter().map(|_| Some(own)));
+        let ends = [own, id_array(&self.graph, ids.iter().map(|&id| Some(id)))];
         let edges: Vec<Entry> = order.iter().map(|&place| list.edges[place]).collect();
         let of_column = |words: &Vec<u64>| order.iter().map(|&place| words[place]).collect();
         let words: Vec<Vec<u64>> = list.words.iter().map(of_column).collect();
         let words: Vec<&[u64]> = words.iter().map(Vec::as_slice).collect();
-        let data = Some((&list.attributes, &words[..]));
+        let data = Some((attributes, &words[..]));
         record(&self.schema, ends, &edges, self.weights.is_some(), data).map_err(invalid)
     }
 
     /// The list of a vertex, or what of it leads to one other.
-    fn list(&self, vertex: u32, only: Option<u32>) -> Result<List> {
+    fn list(&self, streams: &mut Streams, vertex: u32, only: Option<u32>) -> Result<List> {
         let graph = &*self.graph;
+        graph.check_vertex(vertex)?;
+        only.map_or(Ok(()), |other| graph.check_vertex(other))?;
         let pages = self.pages_of(vertex)?;
         let range = self.entries_of(&pages);
-        let mut attributes = self.attributes.part(graph, &range)?;
+        let Streams { lists, weights, attributes } = streams;
         let width = attributes.width() as u64 + 1;
         let edges = match only {
             None => graph.most_neighbours(vertex, Direction::Out)?,
@@ -160,12 +191,12 @@ impl EdgesFrom {
         let page_bytes = 16 * width * (range.end - range.start).min(MAX_NEIGHBOURS as u64);
         let bytes = edges * (EDGE_BYTES + 16 * width) + page_bytes;
         let reservation = graph.reserve("the edges from a vertex", bytes)?;
-        let entries = graph.manifest().out_lists.entries;
-        let weights = self.weights.as_ref();
-        let mut weights =
-            weights.map(|(file, index)| ColumnStream::part(graph, *file, index, range, entries)).transpose()?;
+        lists.seek(pages);
+        attributes.seek(&self.attributes, &range);
+        if let Some((weights, index)) = weights.as_mut().zip(self.weights.as_ref()) {
+            weights.seek(index, range);
+        }
         let kind = if weights.is_some() { graph.weight_kind()? } else { WeightKind::I64 };
-        let mut lists = ListStream::new(graph, Direction::Out, pages)?;
         let mut edges = Vec::new();
         let mut words = vec![Vec::new(); attributes.width()];
         let (mut page_words, mut values) = (words.clone(), Vec::new());
@@ -199,7 +230,7 @@ impl EdgesFrom {
                 words.extend_from_slice(&page_words[first..first + list.len()]);
             }
         }
-        Ok(List { edges, words, attributes, _reservation: reservation })
+        Ok(List { edges, words, _reservation: reservation })
     }
 
     fn pages_of(&self, vertex: u32) -> Result<Range<u64>> {

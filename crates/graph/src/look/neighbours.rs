@@ -133,6 +133,7 @@ impl Graph {
     /// # Errors
     /// As with [`Graph::degree`].
     pub fn edges_between(&self, from: u32, to: u32) -> Result<u64> {
+        self.check_vertex(to)?;
         self.count_in_list(from, Direction::Out, |part| times(part, to))
     }
 

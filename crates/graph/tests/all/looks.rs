@@ -2,10 +2,15 @@
 
 use crate::common;
 
-use common::{Model, ModelIds, open, open_under};
+use common::{Model, ModelIds, Random, open, open_under};
 use outcore_format::Order;
-use outcore_graph::{Direction, EdgesFrom};
-use outcore_image::Error;
+use outcore_format::WeightKind;
+use outcore_graph::{Direction, EdgesFrom, Graph};
+use outcore_image::{Error, ImageOptions};
+use outcore_io::backend::{Backend, Posix, Queue, Region};
+use outcore_io::{DataFile, Runtime, RuntimeOptions};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A vertex with edges to all others, which fit few pages, and a path through them.
 fn hub(vertices: u32) -> Model {
@@ -60,4 +65,52 @@ fn the_edges_of_a_vertex_are_reserved_however_many_a_page_holds() {
     }
     assert_eq!(edges.of(5).unwrap().num_rows(), 1, "of few edges few are reserved");
     assert_eq!(edges.between(0, 7).unwrap().unwrap().num_rows(), 1);
+}
+
+/// A back end that counts its queues: one for every ring that is set up.
+#[derive(Default)]
+struct Counting(AtomicUsize);
+
+impl Backend for Counting {
+    fn name(&self) -> &'static str {
+        "counting"
+    }
+
+    fn queue(
+        &self,
+        files: &[Arc<DataFile>],
+        memory: Region,
+        depth: usize,
+        threads: usize,
+    ) -> outcore_io::Result<Box<dyn Queue>> {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        Posix.queue(files, memory, depth, threads)
+    }
+}
+
+#[test]
+fn files_are_opened_once_however_many_vertices_are_looked_at() {
+    let directory = tempfile::tempdir().unwrap();
+    let model = Model::random(5, 20_000, 60_000, true, true).with_weights(WeightKind::I64);
+    let image = model.with_ids(Model::text_ids(20_000)).write(directory.path());
+    let queues_of = |vertices: u32| {
+        let backend = Arc::new(Counting::default());
+        let options =
+            RuntimeOptions { threads: Some(2), backend: Some(Arc::clone(&backend) as _), ..Default::default() };
+        let graph = Graph::open(&Arc::new(Runtime::new(options).unwrap()), &image, ImageOptions::default()).unwrap();
+        let graph = Arc::new(graph);
+        let edges = EdgesFrom::new(Arc::clone(&graph)).unwrap();
+        let mut random = Random(9);
+        for _ in 0..vertices {
+            let vertex = random.below(20_000) as u32;
+            let rows = edges.of(vertex).unwrap();
+            let neighbours = graph.neighbours(vertex, Direction::Out).unwrap();
+            assert_eq!(rows.num_rows(), neighbours.len());
+            for neighbour in neighbours {
+                assert!(edges.between(vertex, neighbour.vertex).unwrap().is_some());
+            }
+        }
+        backend.0.load(Ordering::Relaxed)
+    };
+    assert_eq!(queues_of(1), queues_of(200));
 }
