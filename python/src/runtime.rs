@@ -4,7 +4,7 @@ use crate::errors::{raise, usage};
 use crate::exit::{self, UnderWay};
 use crate::progress::{Wanted, tell, tell_from_outside};
 use outcore::io::lock;
-use outcore::io::{self, Holder, Sample, Sampler, backend, bytes_text};
+use outcore::io::{self, Holder, Sample, Sampler, backend, differing_texts};
 use outcore::{Error, Result, Runtime, RuntimeOptions};
 use pyo3::call::PyCallArgs;
 use pyo3::exceptions::{PyTypeError, PyUserWarning};
@@ -98,7 +98,7 @@ impl PyRuntime {
 
     fn __repr__(&self) -> String {
         let (budget, threads) = (self.runtime.budget(), self.runtime.threads());
-        let (limit, available) = (bytes_text(budget.limit_bytes()), bytes_text(budget.available_bytes()));
+        let [available, limit] = differing_texts(budget.available_bytes(), budget.limit_bytes());
         format!("<outcore.Runtime: {available} of {limit} available, {threads} threads>")
     }
 

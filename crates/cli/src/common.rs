@@ -3,7 +3,7 @@
 use crate::answer::Answer;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, ValueEnum};
-use outcore::io::{MOST_THREADS, backend, bytes_text, escaped};
+use outcore::io::{MOST_THREADS, backend, bytes_text, differing_texts, escaped};
 use outcore::{Error, OUTPUT_ENDINGS, Result, Stats, enough_bytes, is_standard_output};
 use std::ffi::OsStr;
 use std::fmt::Display;
@@ -178,15 +178,14 @@ pub fn report(stats: &Stats, common: &Common) {
         common.say(format_args!("edges count by their weights, `{name}`"));
     }
     let total = &stats.total;
+    let [peak, limit] = differing_texts(outcore::io::peak_memory_bytes(), stats.memory_limit_bytes);
     common.say(format_args!(
-        "{:.3} s ({:.3} s waiting for reads), {:.3} passes, {} in {} requests, {} cache hits, peak memory {} of {}",
+        "{:.3} s ({:.3} s waiting for reads), {:.3} passes, {} in {} requests, {} cache hits, peak memory {peak} of {limit}",
         total.seconds,
         total.seconds_io_wait / stats.threads as f64,
         stats.passes,
         bytes_text(total.bytes_read),
         total.requests,
         total.cache_hits,
-        bytes_text(outcore::io::peak_memory_bytes()),
-        bytes_text(stats.memory_limit_bytes),
     ))
 }

@@ -5,7 +5,7 @@
 
 use crate::common::{Common, Limits, ShowProgress};
 use indicatif::{ProgressBar, ProgressStyle};
-use outcore::io::{bytes_text, escaped, lock};
+use outcore::io::{bytes_text, differing_texts, escaped, lock};
 use outcore::{Error, Graph, GraphOptions, Progress, Result, Runtime, RuntimeOptions, Unit};
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
@@ -90,8 +90,7 @@ pub fn scratch(runtime: &Runtime) -> Result<TempDir> {
 /// Says what a benchmark was run with, and the most memory that it held.
 pub fn note_memory(runtime: &Runtime, limits: &Limits) {
     if !limits.quiet {
-        let (peak, limit) = (outcore::io::peak_memory_bytes(), runtime.budget().limit_bytes());
-        let (peak, limit) = (bytes_text(peak), bytes_text(limit));
+        let [peak, limit] = differing_texts(outcore::io::peak_memory_bytes(), runtime.budget().limit_bytes());
         note!("one process, {} threads, peak memory {peak} of {limit}", runtime.threads());
     }
 }

@@ -14,7 +14,7 @@ use outcore_format::{
     DENSE_FORMAT_NAME, DenseManifest, DenseShape, ElementType, FORMAT_VERSION, ImageFile, Origin, PAGE_BYTES, dense,
 };
 use outcore_io::backend::{Location, Open};
-use outcore_io::{DataFile, Error as IoError, PlacedOptions, PlacedWriter, Runtime, bytes_text, random};
+use outcore_io::{DataFile, Error as IoError, PlacedOptions, PlacedWriter, Runtime, differing_texts, random};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -187,14 +187,13 @@ fn check(manifest: &DenseManifest) -> Result<()> {
     manifest.check().map_err(refused)?;
     // A longer manifest could not be read, and the replaced image would be lost.
     let len_bytes = manifest.to_bytes().len() as u64;
-    match len_bytes <= MAX_MANIFEST_BYTES {
-        true => Ok(()),
-        false => Err(Error::Usage(format!(
-            "expected names of columns that take at most {} together, found {}; give shorter ones, or none",
-            bytes_text(MAX_MANIFEST_BYTES),
-            bytes_text(len_bytes)
-        ))),
+    if len_bytes <= MAX_MANIFEST_BYTES {
+        return Ok(());
     }
+    let [most, found] = differing_texts(MAX_MANIFEST_BYTES, len_bytes);
+    Err(Error::Usage(format!(
+        "expected names of columns that take at most {most} together, found {found}; give shorter ones, or none"
+    )))
 }
 
 /// The writer of one worker.

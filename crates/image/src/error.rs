@@ -1,6 +1,6 @@
 //! Errors of graphs: the device, the bytes, the input, the result, or the question.
 
-use outcore_io::{bytes_text, escaped};
+use outcore_io::{differing_texts, escaped};
 use std::path::{Path, PathBuf};
 
 /// The result of an operation on a graph.
@@ -277,14 +277,15 @@ impl std::fmt::Display for Text<'_> {
                  remove it or choose another name",
                 path.display()
             ),
-            Error::DiskSpace { purpose, needed_bytes, free_bytes, directory } => write!(
-                f,
-                "{purpose} needs {}, but {} has {} left; \
-                 free some space, or choose another place (--temporary for temporary files)",
-                bytes_text(*needed_bytes),
-                directory.display(),
-                bytes_text(*free_bytes)
-            ),
+            Error::DiskSpace { purpose, needed_bytes, free_bytes, directory } => {
+                let [needed, free] = differing_texts(*needed_bytes, *free_bytes);
+                write!(
+                    f,
+                    "{purpose} needs {needed}, but {} has {free} left; \
+                     free some space, or choose another place (--temporary for temporary files)",
+                    directory.display(),
+                )
+            }
             Error::Closed { path } => write!(f, "the graph {} was closed; open it again", path.display()),
             Error::NoId { path, id, ids } => write!(f, "{} has no vertex `{id}`; {ids}", path.display()),
             Error::NoVertex { vertex, vertices } => {

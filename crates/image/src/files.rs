@@ -7,7 +7,7 @@
 use crate::error::{Error, Result};
 use outcore_format::{DenseManifest, ImageFile, Index, MAX_ATTRIBUTES, MAX_VALUE_COLUMNS, Manifest, PAGE_BYTES};
 use outcore_io::backend::{FileKind, Location, What};
-use outcore_io::{Backend, DataFile, Directory, Runtime, bytes_text};
+use outcore_io::{Backend, DataFile, Directory, Runtime, differing_texts};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -355,8 +355,8 @@ fn open_manifest<M>(directory: &Directory, kind: &ManifestKind<M>) -> Result<(Da
         _ => error.into(),
     })?;
     if file.len_bytes() > MAX_MANIFEST_BYTES {
-        let expected = format!("a manifest of at most {}", bytes_text(MAX_MANIFEST_BYTES));
-        return Err(Error::damaged(file.path(), 0, expected, bytes_text(file.len_bytes())));
+        let [most, found] = differing_texts(MAX_MANIFEST_BYTES, file.len_bytes());
+        return Err(Error::damaged(file.path(), 0, format!("a manifest of at most {most}"), found));
     }
     let bytes = file.read_whole()?;
     if let Some(advice) = (kind.other_version)(&bytes) {

@@ -190,15 +190,16 @@ impl std::fmt::Display for Text<'_> {
                 }
                 write!(f, ": {source}")
             }
-            Error::Memory { purpose, needed_bytes, available_bytes, limit_bytes, advised_bytes, holders } => write!(
-                f,
-                "{purpose} needs {}, but only {} of the memory limit of {} are left{}; raise the limit to at least {}",
-                bytes_text(*needed_bytes),
-                bytes_text(*available_bytes),
-                bytes_text(*limit_bytes),
-                holders_text(holders),
-                limit_text(*advised_bytes),
-            ),
+            Error::Memory { purpose, needed_bytes, available_bytes, limit_bytes, advised_bytes, holders } => {
+                let [needed, available] = differing_texts(*needed_bytes, *available_bytes);
+                let [limit, advised] = differing(*limit_bytes, *advised_bytes, f64::ceil);
+                let held = holders_text(holders);
+                write!(
+                    f,
+                    "{purpose} needs {needed}, but only {available} of the memory limit of {limit} are left{held}; raise \
+                     the limit to at least {advised}",
+                )
+            }
             Error::OtherProcess { name, opened_by } => write!(
                 f,
                 "{name} was opened by process {opened_by}, and this is process {}: a fork has neither its workers nor its \
@@ -246,15 +247,33 @@ fn holders_text(holders: &[Holder]) -> String {
 
 /// A number of bytes in text: `512 MiB`, `1.5 GiB`, `17 bytes`.
 pub fn bytes_text(bytes: u64) -> String {
-    rounded_text(bytes, f64::round)
+    rounded_text(bytes, 1, f64::round)
+}
+
+/// Two numbers of bytes that a sentence compares, as [`bytes_text`] writes them, with as many digits as it takes for
+/// the texts to differ where the numbers do: `9.02 MiB` and `9 MiB`.
+pub fn differing_texts(one: u64, other: u64) -> [String; 2] {
+    differing(one, other, f64::round)
+}
+
+/// The most digits behind the point of two numbers that differ: beyond them both are written as whole bytes.
+const MOST_DIGITS: i32 = 3;
+
+/// [`differing_texts`] of which the second is rounded by `round`.
+fn differing(one: u64, other: u64, round: fn(f64) -> f64) -> [String; 2] {
+    let texts = |digits| [rounded_text(one, digits, f64::round), rounded_text(other, digits, round)];
+    let mut all = (1..=MOST_DIGITS).map(texts);
+    all.find(|[first, second]| one == other || first != second)
+        .unwrap_or_else(|| [one, other].map(|bytes| format!("{bytes} bytes")))
 }
 
 /// A limit in a unit that people read, rounded up: it is enough if `bytes` are.
 pub fn limit_text(bytes: u64) -> String {
-    rounded_text(bytes, f64::ceil)
+    rounded_text(bytes, 1, f64::ceil)
 }
 
-fn rounded_text(bytes: u64, round: impl Fn(f64) -> f64) -> String {
+/// A number of bytes with so many digits behind the point below 100, and one less above.
+fn rounded_text(bytes: u64, digits: i32, round: impl Fn(f64) -> f64) -> String {
     let units = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB"];
     let mut value = bytes as f64;
     let mut unit = 0;
@@ -262,8 +281,8 @@ fn rounded_text(bytes: u64, round: impl Fn(f64) -> f64) -> String {
         value /= 1024.0;
         unit += 1;
     }
-    let value = if value < 100.0 { round(value * 10.0) / 10.0 } else { round(value) };
-    format!("{value} {}", units[unit])
+    let scale = 10f64.powi(if value < 100.0 { digits } else { digits - 1 });
+    format!("{} {}", round(value * scale) / scale, units[unit])
 }
 
 /// Parses a number of bytes: `512`, `512MiB`, `512 MiB`, `1g` (binary, as in `1GiB`), `1GB` (decimal), `1.5GiB`.
@@ -376,19 +395,28 @@ mod tests {
     }
 
     #[test]
-    fn the_limit_that_a_refusal_asks_for_is_enough() {
-        for limit_bytes in (1 << 20..1 << 40).step_by(7_777_777_777) {
+    fn sizes_that_a_refusal_compares_differ_and_the_advised_limit_is_enough() {
+        let sizes = (1 << 20..1 << 40).step_by(7_777_777_777).chain([1 << 23, 9 << 20, 9 << 30, 9 << 40]);
+        let more = [1, 2, 1000, 5000, 60_000, 1 << 20];
+        for (bytes, more) in sizes.flat_map(|bytes| more.map(|more| (bytes, more))) {
             let error = Error::Memory {
                 purpose: "x".into(),
-                needed_bytes: 3,
-                available_bytes: 1,
-                limit_bytes,
-                advised_bytes: limit_bytes + 2,
+                needed_bytes: bytes + more,
+                available_bytes: bytes,
+                limit_bytes: bytes,
+                advised_bytes: bytes + more,
                 holders: Vec::new(),
             };
             let text = error.to_string();
-            let advised = text.rsplit("at least ").next().unwrap();
-            assert!(parse_bytes(advised).unwrap() >= limit_bytes + 2, "{text}");
+            let (advised, rest) = (text.rsplit("at least ").next().unwrap(), text.strip_prefix("x needs ").unwrap());
+            assert!(parse_bytes(advised).unwrap() >= bytes + more, "{text}");
+            let (needed, rest) = rest.split_once(", but only ").unwrap();
+            let (available, rest) = rest.split_once(" of the memory limit of ").unwrap();
+            let limit = rest.split_once(" are left").unwrap().0;
+            assert!(needed != available && limit != advised, "{text}");
         }
+        assert_eq!(differing_texts((9 << 20) + 20_000, 9 << 20), ["9.02 MiB", "9 MiB"]);
+        assert_eq!(differing_texts((9 << 30) + 1, 9 << 30), ["9663676417 bytes", "9663676416 bytes"]);
+        assert_eq!(differing_texts(9 << 20, 9 << 20), ["9 MiB", "9 MiB"]);
     }
 }

@@ -108,8 +108,8 @@ pub mod io {
         Array, AtomicF32, AtomicF64, Backend, Budget, CancelFlag, Error, Fuse, Holder, MOST_SAMPLES, MOST_THREADS,
         Reservation, Result, Sample, Sampler, Task, Turn, Watch, backend,
         buffer::{Plain, Raw, Shared},
-        bytes_text, escaped, folder, give_back_freed_memory, into_inner, is_making_rows, limit_arenas, limit_text,
-        lock, making_rows, parse_bytes, peak_memory_bytes, simd,
+        bytes_text, differing_texts, escaped, folder, give_back_freed_memory, into_inner, is_making_rows, limit_arenas,
+        limit_text, lock, making_rows, parse_bytes, peak_memory_bytes, simd,
     };
 }
 

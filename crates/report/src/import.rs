@@ -5,7 +5,7 @@ use crate::summary::{MOST_ROWS, SomeRows, Summary};
 use crate::{Planned, Report, now};
 use outcore_graph::import::{ImportEstimate, ImportSummary};
 use outcore_image::{Stats, SweepStats};
-use outcore_io::{Runtime, Sample, bytes_text};
+use outcore_io::{Runtime, Sample, differing_texts};
 use serde_json::{Map, Value, json};
 
 /// Keys of a summary that describe the image.
@@ -38,8 +38,8 @@ pub fn of_import(runtime: &Runtime, summary: &ImportSummary, needs: &ImportEstim
     attributes.insert("image_bytes".to_owned(), json!(summary.stats.image_bytes));
     let tables = vec![first_edges(summary), phases(summary)];
     let result = Summary { attributes, lines: summary.notes.clone(), tables };
-    let (planned, made) = (bytes_text(needs.temporary_bytes), bytes_text(summary.stats.temporary_bytes));
-    let image = [needs.image_bytes, summary.stats.image_bytes].map(bytes_text);
+    let [planned, made] = differing_texts(needs.temporary_bytes, summary.stats.temporary_bytes);
+    let image = differing_texts(needs.image_bytes, summary.stats.image_bytes);
     let note = format!(
         "Temporary files: about {planned} planned, {made} written. Image: about {} planned, {} made.",
         image[0], image[1]

@@ -31,7 +31,7 @@ use arrow_buffer::NullBuffer;
 use arrow_schema::{ArrowError, DataType, Field, Schema};
 use outcore_format::AttributeKind;
 use outcore_image::{Error, Result};
-use outcore_io::{Reservation, bytes_text, making_rows};
+use outcore_io::{Reservation, bytes_text, differing_texts, making_rows};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -610,9 +610,8 @@ impl TableParser {
     }
 
     fn id_too_long(&self, id: &str, row: u64) -> Error {
-        let expected = format!("an id of at most {}", bytes_text(self.longest_id_bytes as u64));
-        let found = format!("{} in row {row}", bytes_text(id.len() as u64));
-        Error::input(&self.path, Some(row), expected, found)
+        let [most, found] = differing_texts(self.longest_id_bytes as u64, id.len() as u64);
+        Error::input(&self.path, Some(row), format!("an id of at most {most}"), format!("{found} in row {row}"))
             .advise("give shorter ids; those of files may be longer under a higher memory limit; rows count from 0")
     }
 
