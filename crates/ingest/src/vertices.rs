@@ -10,6 +10,9 @@ use crate::input::file::Input;
 use crate::text::vertex_lines;
 use outcore_image::{Error, Result};
 
+/// The column of ids in a table of vertices that an export writes.
+const ID_NAME: &str = "vertex";
+
 /// Adds the integers from `first` on, `count` of them, to the vertices of a source.
 ///
 /// # Errors
@@ -49,6 +52,12 @@ pub fn with_vertices(source: Source, mut loops: Source, name: &str) -> Result<So
     }
     if facts.vertex_attributes.is_empty() {
         facts.vertex_attributes.clone_from(&loops.facts().attributes);
+        // Beside a column of ids that has its name, an export writes `vertex.` before it.
+        let is_beside = loops.facts().ends.as_ref().is_some_and(|[id, _]| id == ID_NAME);
+        let own = facts.vertex_attributes.iter_mut().find(|field| field.name.strip_prefix("vertex.") == Some(ID_NAME));
+        if let Some(field) = own.filter(|_| is_beside) {
+            field.name = ID_NAME.to_owned();
+        }
     }
     facts.notes.extend(loops.facts().notes.iter().map(|note| format!("{name}: {note}")));
     let (rows, called) = (loops.parser(), name.to_owned());

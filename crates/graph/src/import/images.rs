@@ -227,7 +227,11 @@ fn source_of(graph: Arc<Graph>, options: &InputOptions, part: Part, sides: Optio
     let ids: Box<dyn RecordBatchReader + Send> =
         if sides.is_some() { without(ids, sides::NAME)? } else { Box::new(ids) };
     let of_vertices = InputOptions { of_vertices: true, ..InputOptions::default() };
-    let ids = from_batches(ids, &name, &of_vertices)?;
+    let mut ids = from_batches(ids, &name, &of_vertices)?;
+    // Batches call one otherwise, since the column of ids has its name.
+    let own = &graph.manifest().vertex_attributes;
+    let own = own.iter().filter(|attribute| sides.is_none() || attribute.name != sides::NAME);
+    ids.facts_mut().attributes.iter_mut().zip(own).for_each(|(field, own)| field.name.clone_from(&own.name));
     let schema = Arc::clone(edges.schema());
     let mut edges = from_batches(Box::new(edges), &name, &columns)?;
     edges.facts_mut().ends = None;

@@ -7,6 +7,7 @@ use super::estimate;
 use super::id_column::IdWriting;
 use super::ids::runs::{Locals, MergePlan, Numbers, Run, RunId, RunWriter, Vertices, merge_all, too_many_vertices};
 use super::lists::{Writing, Written};
+use super::names::restore_names;
 use super::near;
 use super::options::{Duplicates, ImportOptions, ImportReport, ImportStats, OrderChoice, SelfLoops};
 use super::order::{Classes, Cutter};
@@ -85,6 +86,7 @@ struct Numbered {
 impl<'a> Job<'a> {
     pub(super) fn new(runtime: &'a Runtime, facts: Facts, image: &Path, options: &'a ImportOptions) -> Result<Self> {
         let mut facts = facts;
+        restore_names(&mut facts);
         let mirrored = facts.directed == Some(false) && options.directed == Some(true);
         if mirrored {
             facts.edges = facts.edges.and_then(|edges| edges.checked_mul(2));

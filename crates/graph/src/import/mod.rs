@@ -33,6 +33,7 @@ mod images;
 mod iterator;
 mod job;
 mod lists;
+mod names;
 mod near;
 mod options;
 mod order;

@@ -9,7 +9,7 @@ use outcore_graph::import::{
     Attributes, Condition, ImportOptions, InputOptions, OrderChoice, Part, SIDES, import, open, open_inputs,
     with_vertex_table,
 };
-use outcore_graph::{EdgeBatches, EdgeData, Graph, VertexBatches, check};
+use outcore_graph::{EdgeBatches, EdgeData, Graph, VertexBatches, check, export, export_vertices};
 use outcore_image::{ImageFile, ImageOptions};
 use outcore_ingest::Choice;
 use outcore_io::Runtime;
@@ -319,4 +319,52 @@ fn a_batch_of_vertices_has_little_text() {
     rows.sort_unstable();
     assert!(rows.len() == 20_000 && rows.iter().enumerate().all(|(i, row)| *row == (i, name(i))));
     assert_eq!(graph.runtime().budget().available_bytes(), free, "memory is given back");
+}
+
+/// Names that stand for something else in a table of edges or of vertices, as names of attributes.
+#[test]
+fn attributes_of_any_name_keep_it_in_copies_and_files() {
+    let directory = tempfile::tempdir().unwrap();
+    let runtime = common::runtime(2);
+    let path = |name: &str| directory.path().join(name);
+    let of_edges = ["source", "target", "weight", "id", "vertex", "neighbor"];
+    let of_vertices = ["vertex", "source", "target", "weight", "id"];
+    let (row, vertex) = (|first: &str| first.to_owned() + ",x,y,z,p,q,r\n", |id: &str| id.to_owned() + ",a,b,c,d,e\n");
+    std::fs::write(path("e.csv"), format!("from,to,km,{}\n{}{}", of_edges.join(","), row("1,2,5"), row("2,3,6")))
+        .unwrap();
+    std::fs::write(path("v.csv"), format!("key,{}\n{}{}", of_vertices.join(","), vertex("1"), vertex("2"))).unwrap();
+    let all = InputOptions { attributes: Attributes::All, ..InputOptions::default() };
+    let [source, target, weight] = ["from", "to", "km"].map(|name| Some(name.to_owned()));
+    let columns = InputOptions { source, target, weight, ..all.clone() };
+    let named = |image: &Path| {
+        open_and_check(&runtime, image).unwrap();
+        let graph = Graph::open(&runtime, image, ImageOptions::default()).unwrap();
+        let names = |all: &[Attribute]| all.iter().map(|attribute| attribute.name.clone()).collect::<Vec<_>>();
+        let manifest = graph.manifest();
+        assert_eq!(manifest.weights().unwrap().name, "km", "{}", image.display());
+        (names(&manifest.attributes), names(&manifest.vertex_attributes))
+    };
+    let expected = (of_edges.map(str::to_owned).to_vec(), of_vertices.map(str::to_owned).to_vec());
+    let (first, how) = (path("first.oc"), ImportOptions::default());
+    let source = open(&runtime, &[path("e.csv")], &columns).unwrap();
+    let source = with_vertex_table(&runtime, source, &path("v.csv"), &all).unwrap();
+    import(&runtime, source, &first, &how).unwrap();
+    assert_eq!(named(&first), expected);
+    let copy = open_inputs(&runtime, std::slice::from_ref(&first), &InputOptions::default(), |_| Ok(Part::default()));
+    import(&runtime, copy.unwrap(), &path("copy.oc"), &how).unwrap();
+    assert_eq!(named(&path("copy.oc")), expected);
+    let graph = Graph::open(&runtime, &first, ImageOptions::default()).unwrap();
+    for (edges, vertices) in
+        [("x.csv", "xv.csv"), ("x.tsv", "xv.parquet"), ("x.parquet", "xw.csv"), ("x.jsonl", "xu.csv")]
+    {
+        export(&graph, path(edges)).unwrap();
+        export_vertices(&graph, path(vertices), None).unwrap();
+        let weights = (edges != "x.parquet").then(|| "km".to_owned());
+        let options = InputOptions { weight: weights, ..all.clone() };
+        let source = open(&runtime, &[path(edges)], &options).unwrap();
+        let source = with_vertex_table(&runtime, source, &path(vertices), &all).unwrap();
+        let back = path(&format!("{edges}.oc"));
+        import(&runtime, source, &back, &how).unwrap();
+        assert_eq!(named(&back), expected, "{edges}, {vertices}");
+    }
 }
