@@ -19,13 +19,14 @@ use outcore_io::plan::UNIT_PAGES;
 use outcore_io::{Reservation, ReservedVec, lock};
 use std::collections::HashMap;
 use std::ops::{Deref, Range};
-use std::rc::Rc;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex, OnceLock};
 
 /// Number of pages of lists that the loop reads at once.
 const LOOP_PAGES: u32 = 16;
 /// The ring of read buffers of the loop.
 const LOOP_RING_BYTES: u64 = 1 << 20;
+/// The purpose of the memory of lists that a loop handed out and that are still in use.
+const HANDED_OUT: &str = "lists of a loop";
 /// The purpose of the memory of lists until they are complete.
 const PARTS: &str = "lists that span pages";
 
@@ -71,7 +72,7 @@ impl<'g> IntoIterator for ListsOf<'g> {
     type IntoIter = ListLoop<'g>;
 
     fn into_iter(self) -> ListLoop<'g> {
-        ListLoop { lists: self, reading: None, collected: Rc::default(), next: 0, ended: false }
+        ListLoop { lists: self, reading: None, collected: Arc::default(), next: 0, ended: false }
     }
 }
 
@@ -120,10 +121,13 @@ impl ListsOf<'_> {
 }
 
 /// A loop over lists.
+///
+/// Lists that are kept when the loop goes on stay in memory with those that were read with them, which is reserved:
+/// the loop ends with an error where there is no room.
 pub struct ListLoop<'g> {
     lists: ListsOf<'g>,
     reading: Option<Reading<'g>>,
-    collected: Rc<Collected>,
+    collected: Arc<Collected>,
     next: usize,
     ended: bool,
 }
@@ -138,7 +142,7 @@ struct Reading<'g> {
 }
 
 /// Lists one behind the other.
-#[derive(Clone, Default)]
+#[derive(Default)]
 struct Collected {
     vertices: Vec<u32>,
     /// The beginning of each of them.
@@ -148,9 +152,31 @@ struct Collected {
     kind: Option<WeightKind>,
     /// The last list goes on.
     open: bool,
+    /// The memory of lists that are still in use while the loop is elsewhere, or has ended.
+    reservation: OnceLock<Reservation>,
 }
 
 impl Collected {
+    fn bytes(&self) -> u64 {
+        let [vertices, starts] = [4 * self.vertices.capacity(), 8 * self.starts.capacity()];
+        (vertices + starts + 4 * self.neighbours.capacity() + 8 * self.weights.capacity()) as u64
+    }
+
+    /// The beginning of the list that goes on, if there is one, for lists that come next.
+    fn rest(&self) -> Self {
+        let range = if self.open { self.range(self.complete()) } else { 0..0 };
+        let some = |values: &[u64]| values.get(range.clone()).unwrap_or_default().to_vec();
+        Collected {
+            vertices: if self.open { self.vertices[self.complete()..].to_vec() } else { Vec::new() },
+            starts: if self.open { vec![0] } else { Vec::new() },
+            neighbours: self.neighbours[range.clone()].to_vec(),
+            weights: some(&self.weights),
+            kind: self.kind,
+            open: self.open,
+            reservation: OnceLock::new(),
+        }
+    }
+
     fn complete(&self) -> usize {
         self.vertices.len() - usize::from(self.open)
     }
@@ -190,7 +216,7 @@ impl Collected {
 /// The neighbours of a vertex, in rising order, and the weights of the edges to them.
 #[derive(Clone)]
 pub struct Neighbours {
-    collected: Rc<Collected>,
+    collected: Arc<Collected>,
     place: usize,
 }
 
@@ -254,13 +280,24 @@ impl ListLoop<'_> {
         }
         let Some(Reading { pages, sweep, pass, worker, .. }) = &mut self.reading else { return Ok(false) };
         self.next = 0;
-        pages.visitor.collected = std::mem::take(Rc::make_mut(&mut self.collected));
-        pages.visitor.collected.forget();
+        pages.visitor.collected = match Arc::get_mut(&mut self.collected) {
+            Some(collected) => {
+                let mut collected = std::mem::take(collected);
+                collected.forget();
+                collected
+            }
+            // Some of the lists are still in use.
+            None => {
+                let reservation = self.lists.graph.reserve(HANDED_OUT, self.collected.bytes())?;
+                _ = self.collected.reservation.set(reservation);
+                self.collected.rest()
+            }
+        };
         let mut outcome = Ok(true);
         while pages.visitor.collected.complete() == 0 && matches!(outcome, Ok(true)) {
             outcome = pages.step(pass, sweep, worker);
         }
-        self.collected = Rc::new(std::mem::take(&mut pages.visitor.collected));
+        self.collected = Arc::new(std::mem::take(&mut pages.visitor.collected));
         outcome
     }
 }
@@ -285,7 +322,20 @@ impl Iterator for ListLoop<'_> {
         let place = self.next;
         self.next += 1;
         let vertex = self.collected.vertices[place];
-        Some(Ok((vertex, Neighbours { collected: Rc::clone(&self.collected), place })))
+        Some(Ok((vertex, Neighbours { collected: Arc::clone(&self.collected), place })))
+    }
+}
+
+/// The memory of the loop becomes that of its last lists, as far as they are still in use.
+impl Drop for ListLoop<'_> {
+    fn drop(&mut self) {
+        if let Some(Reading { _reservation: reservation, .. }) = self.reading.take()
+            && Arc::strong_count(&self.collected) > 1
+        {
+            reservation.shrink(reservation.bytes().saturating_sub(self.collected.bytes()));
+            reservation.rename(HANDED_OUT);
+            _ = self.collected.reservation.set(reservation);
+        }
     }
 }
 

@@ -222,3 +222,39 @@ fn failures_end_a_loop_and_limits_are_refused_at_its_beginning() {
     assert!(looped(&graph, plain, Frontier::All).unwrap().is_empty());
     assert!(in_parallel(&graph, plain, Frontier::All).unwrap().is_empty());
 }
+
+/// Memory of lists that a loop handed out, as the budget names it.
+fn handed_out_bytes(graph: &Graph) -> u64 {
+    let holders = graph.runtime().budget().holders();
+    holders.iter().filter(|holder| holder.name.starts_with("lists of a loop")).map(|holder| holder.bytes).sum()
+}
+
+#[test]
+fn lists_that_are_kept_are_reserved_until_they_are_dropped() {
+    let directory = tempfile::tempdir().unwrap();
+    let model = Model::random(3, 40_000, 900_000, true, false);
+    let image = model.write(directory.path());
+    let graph = open(&image, 1);
+    // Whole batches stay in memory for one list of each.
+    let mut all = graph.lists(Direction::Out, Frontier::All).into_iter();
+    let mut kept: Vec<_> = all.by_ref().map(|list| list.unwrap().1).step_by(100).collect();
+    let least_bytes = 4 * model.edges.len() as u64;
+    assert!(handed_out_bytes(&graph) >= least_bytes / 2, "{} of {least_bytes}", handed_out_bytes(&graph));
+    drop(all);
+    assert!(handed_out_bytes(&graph) >= least_bytes, "{} of {least_bytes}", handed_out_bytes(&graph));
+    let other = std::thread::scope(|scope| {
+        let last = kept.pop().unwrap();
+        scope.spawn(move || (last.len(), last)).join().unwrap().1
+    });
+    kept.clear();
+    assert!(handed_out_bytes(&graph) < least_bytes);
+    drop(other);
+    assert_eq!(handed_out_bytes(&graph), 0);
+    // Without room for them the loop ends with an error, and what is dropped at once takes none.
+    let graph = open_under(&image, 1, 24 << 20);
+    assert!(graph.lists(Direction::Out, Frontier::All).into_iter().all(|list| list.is_ok()));
+    let budget = graph.runtime().budget();
+    let _others = budget.reserve("others", budget.available_bytes() - (4 << 20)).unwrap();
+    let kept: Result<Vec<_>> = graph.lists(Direction::Out, Frontier::All).into_iter().collect();
+    assert!(matches!(kept, Err(Error::Io(outcore_io::Error::Memory { .. }))));
+}
