@@ -114,6 +114,7 @@ fn verify<L: Length>(
     options: &GenerateOptions,
     tree: &Tree<impl Fn(u32) -> Option<u64> + Sync, impl Fn(u32) -> Option<u32> + Sync>,
 ) -> Result<u64> {
+    graph.check_vertex(tree.root)?;
     graph.make_room("validation of a search", checking_bytes(graph))?;
     let (joined, mut numbers) = state(graph).make()?;
     find_ids(graph, options, &mut numbers)?;

@@ -64,15 +64,16 @@ impl Stored<AtomicU64> {
 }
 
 pub(crate) fn parent(parents: &[u32], vertex: u32) -> Option<u32> {
-    let stored = parents[vertex as usize];
+    let stored = parents.get(vertex as usize).copied()?;
     (stored != 0).then_some(!stored)
 }
 
 /// The vertices on the path from the source to a vertex, both ends included, if there is one.
 ///
 /// # Errors
-/// No room for it: 4 bytes per vertex on the path.
+/// A vertex that the graph does not have; no room for the path: 4 bytes per vertex on it.
 pub(crate) fn path(graph: &Graph, parents: &[u32], target: u32) -> Result<Option<Vec<u32>>> {
+    graph.check_vertex(target)?;
     if parent(parents, target).is_none() {
         return Ok(None);
     }

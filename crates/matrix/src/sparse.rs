@@ -350,8 +350,9 @@ impl SparseMatrix {
     ) -> Result<()> {
         let (_, rows, inner) = self.rows_of(operand);
         check_semiring(semiring, self.is_complex)?;
-        let numbers = columns * self.parts();
-        if factor.len() != inner.count * numbers || product != rows.count * numbers {
+        let numbers = columns as u128 * self.parts() as u128;
+        let has = |len: usize, rows: usize| len as u128 == rows as u128 * numbers;
+        if !has(factor.len(), inner.count) || !has(product, rows.count) {
             let kind = if self.is_complex { "complex " } else { "" };
             let expected = format!("a matrix of {} x {} and {columns} {kind}columns", rows.count, inner.count);
             let found = format!("{} numbers for {product}", factor.len());

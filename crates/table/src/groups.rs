@@ -60,12 +60,14 @@ impl Table {
     /// The number of rows that name each vertex.
     fn group_counts(&self, column: &Column) -> Result<Array<u32>> {
         let (image, vertices) = (self.image(), self.image().manifest().vertices as usize);
+        self.check_vertices()?;
         let mut counts = Array::<u32>::zeroed(image.runtime().budget(), "the sizes of groups", vertices)?;
         for (row, vertex) in self.vertices().enumerate() {
             if row % CHECKED_ROWS == 0 {
                 image.runtime().cancel().check()?;
             }
             if let Some(vertex) = column.named(vertex) {
+                image.check_vertex(vertex)?;
                 counts[vertex as usize] += 1;
             }
         }

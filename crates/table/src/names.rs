@@ -259,8 +259,9 @@ impl Group {
 /// smallest vertex, the complement of that member; `None` if it is always that vertex itself.
 ///
 /// # Errors
-/// Ids that cannot be read or are damaged; no memory.
+/// A vertex that the graph does not have, ids that cannot be read or are damaged; no memory.
 pub fn shown_members(image: &Image, components: &Array<u32>) -> Result<Option<Array<u32>>> {
+    components.iter().max().map_or(Ok(()), |&greatest| image.check_vertex(greatest))?;
     if image.manifest().order == Order::Input {
         return Ok(None);
     }

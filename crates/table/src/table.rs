@@ -285,6 +285,7 @@ impl Table {
         let Some(order) = self.order.as_ref().filter(|_| self.rows() < self.image.manifest().vertices) else {
             return Ok(None);
         };
+        self.check_vertices()?;
         let (purpose, vertices) = ("which vertices have a row", self.image.manifest().vertices);
         self.image.make_room(purpose, 8 * vertices.div_ceil(64))?;
         let mut members = Members::none_of(self.image.runtime().budget(), purpose, vertices as usize)?;
@@ -302,11 +303,33 @@ impl Table {
         &self.columns
     }
 
+    /// Refuses rows of vertices that the graph does not have, and columns that name such.
+    ///
+    /// # Errors
+    /// [`Error::NoVertex`].
+    pub(crate) fn check_vertices(&self) -> Result<()> {
+        let all = |vertices: &mut dyn Iterator<Item = u32>| match vertices.max() {
+            Some(greatest) => self.image.check_vertex(greatest),
+            None => Ok(()),
+        };
+        if let Some(order) = &self.order {
+            all(&mut order.iter().copied())?;
+        }
+        self.columns.iter().try_for_each(|(_, column)| match column {
+            // The complement of a vertex, and 0 for none.
+            Column::Vertex(values) => all(&mut values.iter().filter(|value| **value != 0).map(|value| !value)),
+            Column::Component(values) | Column::Label(values) => all(&mut values.iter().copied()),
+            _ => Ok(()),
+        })
+    }
+
     /// All rows, in batches of at most [`BATCH_IDS`]. May be called again.
     ///
     /// # Errors
-    /// Ids that cannot be read, or no memory for the ids that columns of vertices need.
+    /// Rows or columns of vertices that the graph does not have, ids that cannot be read, or no memory for the ids that
+    /// columns of vertices need.
     pub fn reader(&self) -> Result<TableReader> {
+        self.check_vertices()?;
         let reservation = self.image.reserve("a batch of rows", batch_bytes(&self.image, self.columns.len()))?;
         let names = match self.order.is_some() || self.columns.iter().any(|(_, column)| column.names_vertices()) {
             true => Some(Names::new(&self.image, &self.columns, self.order.clone())?),

@@ -60,6 +60,7 @@ impl Table {
             return self.top(rows, column);
         }
         let image = self.image();
+        let rows = rows.min(self.rows() as usize);
         let _reservation = image.reserve("the first rows", rows as u64 * ROW_BYTES)?;
         let rows: Vec<u32> = self.vertices().take(rows).collect();
         let ids = ids_of(image, &rows)?;
@@ -68,6 +69,7 @@ impl Table {
 
     /// A few rows, whose ids are known.
     fn some_rows(&self, rows: &[u32], ids: ArrayRef) -> Result<RecordBatch> {
+        self.check_vertices()?;
         let columns = self.columns();
         let mut names: Vec<BTreeMap<u32, Id<String>>> = Vec::new();
         for (_, column) in columns {

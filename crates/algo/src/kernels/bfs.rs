@@ -65,12 +65,12 @@ pub struct Bfs {
 }
 
 impl Bfs {
-    /// The distance of a vertex from the source, if there is a path.
+    /// The distance of a vertex from the source, if there are such a vertex and a path.
     pub fn level(&self, vertex: u32) -> Option<u32> {
-        self.levels[vertex as usize].checked_sub(1)
+        self.levels.get(vertex as usize)?.checked_sub(1)
     }
 
-    /// The vertex before this one on a shortest path from the source, if there is a path.
+    /// The vertex before this one on a shortest path from the source, if there are such a vertex and a path.
     pub fn parent(&self, vertex: u32) -> Option<u32> {
         stored::parent(&self.parents, vertex)
     }
@@ -78,7 +78,7 @@ impl Bfs {
     /// The vertices on the path from the source to a vertex that the parents make, both ends included, if there is one.
     ///
     /// # Errors
-    /// No room for it: 4 bytes per vertex on the path.
+    /// A vertex that the graph does not have; no room for the path: 4 bytes per vertex on it.
     pub fn path(&self, graph: &Graph, target: u32) -> Result<Option<Vec<u32>>> {
         stored::path(graph, &self.parents, target)
     }

@@ -74,15 +74,15 @@ pub struct Sssp {
 }
 
 impl Sssp {
-    /// The distance of a vertex from the source, if there is a path. Integers beyond 2^53 are rounded.
+    /// The distance of a vertex from the source, if there are such a vertex and a path. Integers beyond 2^53 are rounded.
     pub fn distance(&self, vertex: u32) -> Option<f64> {
-        distance_bits(self.distances[vertex as usize]).map(|bits| match self.kind {
+        distance_bits(*self.distances.get(vertex as usize)?).map(|bits| match self.kind {
             WeightKind::I64 => bits as f64,
             WeightKind::F64 => f64::from_bits(bits),
         })
     }
 
-    /// The vertex before this one on a shortest path, if there is a path.
+    /// The vertex before this one on a shortest path, if there are such a vertex and a path.
     pub fn parent(&self, vertex: u32) -> Option<u32> {
         stored::parent(&self.parents, vertex)
     }
@@ -90,7 +90,7 @@ impl Sssp {
     /// The vertices on the path from the source to a vertex that the parents make, both ends included, if there is one.
     ///
     /// # Errors
-    /// No room for it: 4 bytes per vertex on the path.
+    /// A vertex that the graph does not have; no room for the path: 4 bytes per vertex on it.
     pub fn path(&self, graph: &Graph, target: u32) -> Result<Option<Vec<u32>>> {
         stored::path(graph, &self.parents, target)
     }

@@ -88,6 +88,9 @@ impl Partial for Groups {
     }
 }
 
+/// The most numbers of a result: the memory of more, and of what is folded meanwhile, may not fit 64 bits.
+const MOST_RESULTS: u64 = 1 << 48;
+
 impl Array {
     /// Rows folded by their labels: row `k` of the result is made of the rows whose label is `k`, of `groups` groups.
     /// A label out of range is an error when it is computed, which names the first one.
@@ -113,6 +116,12 @@ impl Array {
         let Some(&rows) = self.shape().first() else {
             return Err(Error::Usage("expected an array with rows to group, found a single value".to_owned()));
         };
+        let columns = self.shape()[1..].iter().try_fold(1, |columns: u64, &size| columns.checked_mul(size));
+        if columns.and_then(|columns| columns.max(1).checked_mul(groups)).is_none_or(|results| results > MOST_RESULTS) {
+            let text =
+                format!("expected groups whose results are at most {MOST_RESULTS} numbers, found {groups} groups");
+            return Err(Error::Usage(text));
+        }
         if labels.shape() != [rows] || !(labels.element().is_signed() || labels.element().is_unsigned()) {
             let (shape, kind) = (labels.shape(), labels.element().name());
             let advice =

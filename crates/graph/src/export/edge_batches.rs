@@ -5,6 +5,7 @@
 //! and the strings of attributes.
 
 use crate::engine::graph::Graph;
+use crate::engine::scan::Frontier;
 use crate::engine::vertex_set::Bitmap;
 use crate::engine::weights::Weight;
 use crate::export::edge_stream::{Entry, EntryPages, edge_stream_bytes, stands_for_edge};
@@ -161,14 +162,17 @@ impl<G: Deref<Target = Graph>> EdgeBatches<G> {
     }
 
     /// Only the edges between vertices of a set.
-    #[must_use]
-    pub fn within(self, vertices: Arc<Bitmap>) -> Self {
+    ///
+    /// # Errors
+    /// A vertex that the graph does not have, or a set for another number of vertices.
+    pub fn within(self, vertices: Arc<Bitmap>) -> Result<Self> {
         self.between([Some(Arc::clone(&vertices)), Some(vertices)])
     }
 
     /// Only the edges from vertices of one set to those of another, where there is one.
-    pub(crate) fn between(self, wanted: [Option<Arc<Bitmap>>; 2]) -> Self {
-        EdgeBatches { wanted, ..self }
+    pub(crate) fn between(self, wanted: [Option<Arc<Bitmap>>; 2]) -> Result<Self> {
+        wanted.iter().flatten().try_for_each(|set| Frontier::Set(set).check(&self.graph))?;
+        Ok(EdgeBatches { wanted, ..self })
     }
 
     /// Counts the edges that are left out.

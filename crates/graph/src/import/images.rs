@@ -49,12 +49,14 @@ impl Part {
     /// Some vertices by their places in the order of results, with the edges between them.
     ///
     /// # Errors
-    /// No memory.
-    pub fn of_numbers(graph: &Graph, numbers: impl Iterator<Item = u32>) -> Result<Self> {
+    /// A vertex that the graph does not have, or no memory.
+    pub fn of_numbers(graph: &Graph, mut numbers: impl Iterator<Item = u32>) -> Result<Self> {
         let vertices = Bitmap::new(graph.runtime().budget(), "the vertices of a part", graph.vertices())?;
-        numbers.for_each(|vertex| {
+        numbers.try_for_each(|vertex| {
+            graph.check_vertex(vertex)?;
             vertices.insert(vertex);
-        });
+            Ok::<_, Error>(())
+        })?;
         Ok(Part { vertices: Some(Arc::new(vertices)), reversed: false })
     }
 }
@@ -219,7 +221,7 @@ fn source_of(graph: Arc<Graph>, options: &InputOptions, part: Part, sides: Optio
     let note = left_out.filter(|&left_out| left_out > 0).map(|left_out| {
         format!("Vertices that do not meet --where and were left out, with their edges: {left_out}.") //
     });
-    let mut edges = EdgeBatches::new(Arc::clone(&graph), EdgeData { weights, attributes: true }, 0)?.between(ends);
+    let mut edges = EdgeBatches::new(Arc::clone(&graph), EdgeData { weights, attributes: true }, 0)?.between(ends)?;
     if let Some(count) = &unmet {
         edges = edges.counting(LeftOut { within: part.vertices.clone(), count: Arc::clone(count) });
     }

@@ -84,6 +84,9 @@ impl<W> SpectralOptions<W> {
         }
         let least = k + 3 * block;
         match ncv {
+            Some(ncv) if ncv > MOST_COLUMNS.max(least) => {
+                Err(Error::Usage(format!("expected ncv of at most {MOST_COLUMNS}, found {ncv}")))
+            }
             Some(ncv) if ncv < least => {
                 Err(Error::Usage(format!("expected ncv of at least {least}, which is k and three blocks, found {ncv}")))
             }
@@ -91,6 +94,9 @@ impl<W> SpectralOptions<W> {
         }
     }
 }
+
+/// The most columns of a basis that are asked for: sizes of more than these may not fit 64 bits.
+const MOST_COLUMNS: usize = 1 << 20;
 
 /// Refuses an impossible tolerance, and a number of vectors that is 0 or greater than `most`.
 pub(crate) fn check_wanted(most: usize, k: usize, tol: f64) -> Result<()> {

@@ -44,10 +44,11 @@ pub struct Reach {
 }
 
 impl MultiSourceBfs {
-    /// The distance from a source to a target, by their places in the options, if there is a path.
+    /// The distance from a source to a target, by their places in the options, if there are such places and a path.
     pub fn level(&self, source: usize, target: usize) -> Option<u32> {
-        let targets = self.levels.len() / self.reach.len();
-        self.levels[source * targets + target].checked_sub(1)
+        let targets = self.levels.len().checked_div(self.reach.len())?;
+        let is_there = source < self.reach.len() && target < targets;
+        is_there.then(|| self.levels[source * targets + target])?.checked_sub(1)
     }
 }
 

@@ -1,0 +1,3 @@
+//! Integration tests of the facade as a library, one module each, in one program.
+
+mod refusals;
