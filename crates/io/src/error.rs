@@ -193,10 +193,10 @@ impl std::fmt::Display for Text<'_> {
             Error::Memory { purpose, needed_bytes, available_bytes, limit_bytes, advised_bytes, holders } => {
                 let [needed, available] = differing_texts(*needed_bytes, *available_bytes);
                 let [limit, advised] = differing(*limit_bytes, *advised_bytes, f64::ceil);
-                let held = holders_text(holders);
+                let by = holders_text(holders);
                 write!(
                     f,
-                    "{purpose} needs {needed}, but only {available} of the memory limit of {limit} are left{held}; raise \
+                    "{purpose} needs {needed}, but only {available} of the memory limit of {limit} are left{by}; raise \
                      the limit to at least {advised}",
                 )
             }

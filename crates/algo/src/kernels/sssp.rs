@@ -74,7 +74,8 @@ pub struct Sssp {
 }
 
 impl Sssp {
-    /// The distance of a vertex from the source, if there are such a vertex and a path. Integers beyond 2^53 are rounded.
+    /// The distance of a vertex from the source, if there are such a vertex and a path. Integers beyond 2^53 are
+    /// rounded.
     pub fn distance(&self, vertex: u32) -> Option<f64> {
         distance_bits(*self.distances.get(vertex as usize)?).map(|bits| match self.kind {
             WeightKind::I64 => bits as f64,

@@ -237,16 +237,16 @@ fn lists_that_are_kept_are_reserved_until_they_are_dropped() {
     let graph = open(&image, 1);
     // Whole batches stay in memory for one list of each.
     let mut all = graph.lists(Direction::Out, Frontier::All).into_iter();
-    let mut kept: Vec<_> = all.by_ref().map(|list| list.unwrap().1).step_by(100).collect();
+    let mut some: Vec<_> = all.by_ref().map(|list| list.unwrap().1).step_by(100).collect();
     let least_bytes = 4 * model.edges.len() as u64;
     assert!(handed_out_bytes(&graph) >= least_bytes / 2, "{} of {least_bytes}", handed_out_bytes(&graph));
     drop(all);
     assert!(handed_out_bytes(&graph) >= least_bytes, "{} of {least_bytes}", handed_out_bytes(&graph));
     let other = std::thread::scope(|scope| {
-        let last = kept.pop().unwrap();
+        let last = some.pop().unwrap();
         scope.spawn(move || (last.len(), last)).join().unwrap().1
     });
-    kept.clear();
+    some.clear();
     assert!(handed_out_bytes(&graph) < least_bytes);
     drop(other);
     assert_eq!(handed_out_bytes(&graph), 0);
@@ -255,6 +255,6 @@ fn lists_that_are_kept_are_reserved_until_they_are_dropped() {
     assert!(graph.lists(Direction::Out, Frontier::All).into_iter().all(|list| list.is_ok()));
     let budget = graph.runtime().budget();
     let _others = budget.reserve("others", budget.available_bytes() - (4 << 20)).unwrap();
-    let kept: Result<Vec<_>> = graph.lists(Direction::Out, Frontier::All).into_iter().collect();
-    assert!(matches!(kept, Err(Error::Io(outcore_io::Error::Memory { .. }))));
+    let all: Result<Vec<_>> = graph.lists(Direction::Out, Frontier::All).into_iter().collect();
+    assert!(matches!(all, Err(Error::Io(outcore_io::Error::Memory { .. }))));
 }
