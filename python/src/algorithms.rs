@@ -167,7 +167,7 @@ fn slot(py: Python<'_>, graph: &Graph, datum: Datum) -> PyResult<Slot> {
             return Ok(Slot::Distances(Distances::new(levels, (sources, targets))));
         }
         Datum::Vertices(vertices) => {
-            let ids = vertices.map(|vertices| run(py, graph.runtime(), || graph.ids(&vertices))).transpose()?;
+            let ids = vertices.map(|vertices| run(py, graph.runtime(), || graph.ids_of(&vertices))).transpose()?;
             ids.map(|ids| id_list(py, &ids)).transpose()?.into_py_any(py)?
         }
         Datum::Whole(value) => value.into_py_any(py)?,

@@ -268,7 +268,7 @@ const IDS_AT_ONCE: usize = 4096;
 /// Ids that cannot be read.
 pub fn say_ids(graph: &Graph, vertices: &[u32], say: Say<'_>, line: impl Fn(usize, &str) -> String) -> Result<()> {
     for (part, vertices) in vertices.chunks(IDS_AT_ONCE).enumerate() {
-        for (i, id) in graph.ids(vertices)?.iter().enumerate() {
+        for (i, id) in graph.ids_of(vertices)?.iter().enumerate() {
             say(format_args!("{}", line(part * IDS_AT_ONCE + i, &id.to_string())));
         }
     }

@@ -132,7 +132,7 @@ impl Look {
             if part.is_empty() {
                 return Ok(());
             }
-            for (&vertex, id) in part.iter().zip(self.graph.ids(&part)?) {
+            for (&vertex, id) in part.iter().zip(self.graph.ids_of(&part)?) {
                 self.put_edges(out, hop, (vertex, &id))?;
                 for &(_, direction) in self.directions.iter().filter(|_| hop < last) {
                     for neighbour in self.graph.neighbours(vertex, direction)? {
@@ -206,7 +206,7 @@ pub fn degrees(args: &DegreesArgs) -> Result<()> {
     let columns = if graph.is_directed() { 3 } else { 1 };
     let mut out = BufWriter::new(std::io::stdout());
     put(&mut out, ["vertex", "degree", "in_degree", "out_degree"][..=columns].iter().map(ToString::to_string))?;
-    for (vertex, id) in vertices.iter().zip(graph.ids(&vertices)?) {
+    for (vertex, id) in vertices.iter().zip(graph.ids_of(&vertices)?) {
         let counts = graph.degree(*vertex)?;
         let counts = [counts.all, counts.into, counts.from];
         put(&mut out, std::iter::once(id_cell(&id)).chain(counts[..columns].iter().map(u64::to_string)))?;

@@ -30,6 +30,7 @@ pub use export::job::ExportReport;
 pub use export::table::{VERTEX_ENDINGS, check_vertex_table, export_vertices};
 pub use export::vertex_batches::VertexBatches;
 pub use look::data_of::{EdgesFrom, VertexData};
+pub use look::id_cache::GraphIds;
 pub use look::info::GraphInfo;
 pub use look::neighbours::{Degree, Neighbour};
 pub use program::engine::{program_bytes, run_program};

@@ -5,6 +5,7 @@
 //! | for | look at |
 //! |---|---|
 //! | images | [`import`] makes one of an edge list, [`Graph`] opens one within the limits of a [`Runtime`], [`export()`] writes one back, [`check()`] verifies its bytes |
+//! | ids | [`Graph::ids`] holds all in memory, and finds vertices by ids and ids by vertices; [`Graph::vertex`] reads them for one |
 //! | algorithms | a function, its options and its result each, such as [`pagerank()`], [`PageRankOptions`] and [`PageRank`]; `estimate_` and its name say what it will need, [`verify`] checks what it found |
 //! | results | [`Table`] holds columns under the users' ids, and writes them |
 //! | runs | [`report::page`] makes a page of one: what was asked, planned and done |
@@ -34,9 +35,9 @@
 // Images: opened, imported, generated, written back and checked.
 pub use outcore_format::{Order, WeightKind};
 pub use outcore_graph::{
-    CheckReport, Direction, EXPORT_ENDINGS, EdgeBatches, EdgeData, Edges, EdgesFrom, ExportReport, Graph, GraphInfo,
-    PAGE_BYTES, VERTEX_ENDINGS, VertexBatches, VertexData, check, check_export_memory, check_vertex_table, export,
-    export_vertices, export_with, first_edges, generate, import, takes_results,
+    CheckReport, Direction, EXPORT_ENDINGS, EdgeBatches, EdgeData, Edges, EdgesFrom, ExportReport, Graph, GraphIds,
+    GraphInfo, PAGE_BYTES, VERTEX_ENDINGS, VertexBatches, VertexData, check, check_export_memory, check_vertex_table,
+    export, export_vertices, export_with, first_edges, generate, import, takes_results,
 };
 pub use outcore_image::{
     AtomicFile, Error, ErrorKind, Image, ImageFile, ImageOptions as GraphOptions, MANIFEST, Outcome, Result,

@@ -97,7 +97,7 @@ fn value_of(graph: &Graph, datum: &Datum) -> Result<Value> {
         Datum::Text(value) => json!(value),
         Datum::Vertices(None) | Datum::Path(None) => Value::Null,
         Datum::Vertices(Some(vertices)) => {
-            let ids = graph.ids(&vertices[..vertices.len().min(MOST_ROWS)])?;
+            let ids = graph.ids_of(&vertices[..vertices.len().min(MOST_ROWS)])?;
             json!(ids.iter().map(ToString::to_string).collect::<Vec<_>>())
         }
         Datum::Path(Some(vertices)) => json!(format!("{} edges", vertices.len().saturating_sub(1))),

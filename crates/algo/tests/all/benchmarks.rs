@@ -38,7 +38,7 @@ fn graph500(directory: &std::path::Path, order: OrderChoice) -> Graph {
 
 fn ids(graph: &Graph) -> Vec<u32> {
     let all: Vec<u32> = (0..graph.vertices() as u32).collect();
-    graph.ids(&all).unwrap().iter().map(|id| id.to_string().parse().unwrap()).collect()
+    graph.ids_of(&all).unwrap().iter().map(|id| id.to_string().parse().unwrap()).collect()
 }
 
 /// The edges of the input between vertices of the image, in both directions, with their weights; and how often vertices

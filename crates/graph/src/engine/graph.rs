@@ -7,7 +7,7 @@ use crate::engine::decode::Decoder;
 use crate::engine::few::PinnedPages;
 use crate::engine::guides::Slots;
 use crate::engine::weights::{WeightColumn, worker_bytes};
-use crate::look::id_cache::IdCache;
+use crate::look::id_cache::{GraphIds, IdCache};
 use outcore_format::{Index, ListFile, Origin, Shape};
 use outcore_image::{Error, Image, ImageFile, ImageOptions, Result, SweepStats};
 use outcore_io::{Array, Progress, Reclaim, Reservation, Runtime, lock};
@@ -272,7 +272,18 @@ impl Graph {
         outcore_table::output_bytes(self, output, columns)
     }
 
-    /// The vertex of an id that is written as text. A pass over the id column, unless ids are a range.
+    /// All ids in memory, for many look-ups: 8 bytes per vertex and the text of strings, and 4 for their order unless
+    /// vertices are numbered in it. Nothing of that is given back while the result or a copy of it lives.
+    ///
+    /// # Errors
+    /// A column that cannot be read or is damaged, or no memory.
+    pub fn ids(&self) -> Result<GraphIds> {
+        let ids = self.id_cache().read(self)?;
+        Ok(GraphIds::new(Arc::clone(&self.image), ids))
+    }
+
+    /// The vertex of an id that is written as text. A pass over the id column, unless ids are a range; for many of
+    /// them, [`Graph::ids`].
     ///
     /// # Errors
     /// [`Error::NoId`]; a column that cannot be read or is damaged.
@@ -288,12 +299,12 @@ impl Graph {
         outcore_table::vertices_of(self, ids)
     }
 
-    /// The id of a vertex, looked up in all ids: for messages.
+    /// The id of a vertex, for messages: a pass over the id column. For many of them, [`Graph::ids`].
     ///
     /// # Errors
     /// A vertex that is not there, or a column that cannot be read or is damaged.
     pub fn id(&self, vertex: u32) -> Result<Id<String>> {
-        Ok(self.ids(&[vertex])?.remove(0))
+        Ok(self.ids_of(&[vertex])?.remove(0))
     }
 
     /// The ids of some vertices, in the order in which they are given. A pass over the id column at most, and some 64
@@ -301,7 +312,7 @@ impl Graph {
     ///
     /// # Errors
     /// A vertex that is not there, a column that cannot be read or is damaged, or no memory.
-    pub fn ids(&self, vertices: &[u32]) -> Result<Vec<Id<String>>> {
+    pub fn ids_of(&self, vertices: &[u32]) -> Result<Vec<Id<String>>> {
         outcore_table::ids_of(self, vertices)
     }
 

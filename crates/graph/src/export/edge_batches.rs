@@ -273,7 +273,7 @@ pub(crate) fn record(
 /// the image. Reads a few pages of lists, weights and attributes, and the ids of the ends.
 ///
 /// # Errors
-/// As for [`EdgeBatches::new`] and [`Graph::ids`].
+/// As for [`EdgeBatches::new`] and [`Graph::ids_of`].
 pub fn first_edges(graph: &Graph, most: usize) -> Result<RecordBatch> {
     let has_weights = graph.weight_name().is_some();
     let mut attributes = Attributes::new(graph, Owner::Edges)?;
@@ -295,7 +295,7 @@ pub fn first_edges(graph: &Graph, most: usize) -> Result<RecordBatch> {
         }
     }
     let ids = |end: fn(&Entry) -> u32| -> Result<ArrayRef> {
-        let ids = graph.ids(&edges.iter().map(end).collect::<Vec<_>>())?;
+        let ids = graph.ids_of(&edges.iter().map(end).collect::<Vec<_>>())?;
         Ok(id_array(graph, ids.iter().map(|id| Some(id.as_ref()))))
     };
     let ends = [ids(|edge| edge.vertex)?, ids(|edge| edge.neighbour)?];

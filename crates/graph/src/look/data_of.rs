@@ -126,7 +126,7 @@ impl EdgesFrom {
         let mut streams = lock(&self.streams);
         let list = self.list(&mut streams, vertex, None)?;
         let ends: Vec<u32> = list.edges.iter().map(|edge| edge.neighbour).chain([vertex]).collect();
-        let ids = self.graph.ids_of(&ends)?;
+        let ids = self.graph.known_ids(&ends)?;
         let mut order: Vec<usize> = (0..list.edges.len()).collect();
         order.sort_by(|&one, &other| ids[one].cmp(&ids[other]));
         let ordered: Vec<Id<&str>> = order.iter().map(|&place| ids[place].as_ref()).collect();
@@ -149,7 +149,7 @@ impl EdgesFrom {
     pub fn all_between(&self, source: u32, target: u32) -> Result<RecordBatch> {
         let mut streams = lock(&self.streams);
         let list = self.list(&mut streams, source, Some(target))?;
-        let ids = self.graph.ids_of(&[source, target])?;
+        let ids = self.graph.known_ids(&[source, target])?;
         let order: Vec<usize> = (0..list.edges.len()).collect();
         let targets: Vec<Id<&str>> = order.iter().map(|_| ids[1].as_ref()).collect();
         self.rows(&streams.attributes, &list, &order, (ids[0].as_ref(), &targets))

@@ -98,7 +98,7 @@ impl Graph {
         parts.sort_unstable_by_key(|&(offset, ..)| offset);
         let vertices: Vec<u32> = parts.iter().flat_map(|(_, vertices, _)| vertices).copied().collect();
         let weights = parts.iter().flat_map(|(.., weights)| weights).copied();
-        let ids = self.ids_of(&vertices)?;
+        let ids = self.known_ids(&vertices)?;
         let neighbour = |((&vertex, id), weight)| Neighbour { vertex, id, weight };
         let mut neighbours: Vec<Neighbour> = vertices.iter().zip(ids).zip(weights).map(neighbour).collect();
         neighbours.sort_by(|one, other| one.id.cmp(&other.id));
@@ -106,10 +106,10 @@ impl Graph {
     }
 
     /// The ids of vertices, from the cache of ids or by one pass over their column.
-    pub(crate) fn ids_of(&self, vertices: &[u32]) -> Result<Vec<Id<String>>> {
+    pub(crate) fn known_ids(&self, vertices: &[u32]) -> Result<Vec<Id<String>>> {
         match self.id_cache().get(self)? {
             Some(ids) => Ok(vertices.iter().map(|&vertex| ids.lookup.id(vertex).to_owned()).collect()),
-            None => self.ids(vertices),
+            None => self.ids_of(vertices),
         }
     }
 

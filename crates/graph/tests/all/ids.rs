@@ -50,7 +50,21 @@ fn every_kind_of_id_comes_back_and_is_found() {
             assert_eq!(lookup.id(vertex as u32).to_string(), expected[vertex]);
             assert_eq!(graph.vertex(&expected[vertex]).unwrap(), vertex as u32);
         }
+        let (ids, bytes) = (graph.ids().unwrap(), graph.runtime().bytes_read());
+        for (vertex, id) in expected.iter().enumerate() {
+            assert_eq!((ids.vertex(id).unwrap(), ids.find(id)), (vertex as u32, Some(vertex as u32)));
+            assert_eq!(ids.id(vertex as u32).unwrap().to_string(), *id);
+        }
+        let beyond = ids.id(expected.len() as u32).map(|id| id.to_string());
+        assert!(matches!(beyond, Err(Error::NoVertex { .. })), "{beyond:?}");
+        assert_eq!(graph.runtime().bytes_read(), bytes, "look-ups read nothing");
+        // Ids in use stay, whoever needs their memory.
+        let budget = graph.runtime().budget();
+        assert!(budget.require("a test", budget.available_bytes() + 1).is_err());
+        assert_eq!(ids.find(&expected[0]), Some(0));
         for unknown in ["", "nobody", "-77777777", "99999999999999999999999999", "1.5"] {
+            assert_eq!(ids.find(unknown), None);
+            assert_eq!(ids.vertex(unknown).unwrap_err().to_string(), graph.vertex(unknown).unwrap_err().to_string());
             let error = graph.vertex(unknown).unwrap_err();
             let text = error.to_string();
             assert!(matches!(error, Error::NoId { .. }), "{text}");

@@ -32,7 +32,8 @@ fn looks_at_vertices_that_are_not_there() {
     let graph = graph();
     for vertex in [END, u32::MAX] {
         no_vertex(graph.id(vertex));
-        no_vertex(graph.ids(&[0, vertex, 3]));
+        no_vertex(graph.ids().unwrap().id(vertex).map(drop));
+        no_vertex(graph.ids_of(&[0, vertex, 3]));
         no_vertex(graph.degree(vertex));
         no_vertex(graph.neighbours(vertex, Direction::In));
         no_vertex(graph.edges_between(vertex, 0));
