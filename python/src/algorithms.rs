@@ -276,6 +276,13 @@ pub fn parse_bytes(py: Python<'_>, text: &str) -> PyResult<u64> {
     outcore::io::parse_bytes(text).map_err(|error| usage(py, error))
 }
 
+/// Whether the edges of a graph, which have no direction, join two sets of vertices.
+#[pyfunction]
+pub fn is_bipartite(py: Python<'_>, graph: &PyGraph) -> PyResult<bool> {
+    let graph = graph.open(py)?;
+    run(py, &Arc::clone(graph.runtime()), || Ok(outcore::two_colours(&graph)?.is_bipartite))
+}
+
 /// A number of bytes as people read it.
 #[pyfunction]
 pub fn bytes_text(bytes: u64) -> String {

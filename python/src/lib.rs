@@ -52,7 +52,9 @@ mod _outcore {
     #[pymodule_export]
     const SIDES: (&str, &str) = (outcore::import::SIDES[0], outcore::import::SIDES[1]);
     #[pymodule_export]
-    use super::algorithms::{AlgorithmResult, algorithms, bytes_text, estimate, parse_bytes, run_algorithm};
+    use super::algorithms::{
+        AlgorithmResult, algorithms, bytes_text, estimate, is_bipartite, parse_bytes, run_algorithm,
+    };
     #[pymodule_export]
     use super::array::{PyExpression, compute_arrays, explain_arrays, import_array, save_array};
     #[pymodule_export]

@@ -19,7 +19,7 @@ import outcore as oc
 import outcore.networkx
 from outcore.networkx import backend
 from outcore.networkx._costs import LEAST
-from outcore.networkx._graph import Conversion, cached_conversion
+from outcore.networkx._graph import Conversion, Converted, cached_conversion
 from outcore.networkx._registry import FUNCTIONS
 
 
@@ -130,6 +130,19 @@ def test_a_graph_of_many_parts_is_searched_once(is_bipartite, always, monkeypatc
     monkeypatch.setattr(Conversion, "run", lambda *args, **options: (runs.append(args[1]), run(*args, **options))[1])
     assert nx.is_bipartite(graph, backend="outcore") is is_bipartite is nx.is_bipartite(graph)
     assert runs == ["connected_components"]
+
+
+@pytest.mark.parametrize("is_bipartite", [True, False])
+def test_an_image_of_many_parts_is_searched_once(is_bipartite, monkeypatch):
+    # Circles of four nodes, in one of them a chord.
+    first = np.arange(0, 80_000, 4)
+    source = np.concatenate([first, first + 1, first + 2, first + 3, [42]])
+    target = np.concatenate([first + 1, first + 2, first + 3, first, [41 if is_bipartite else 40]])
+    graph = oc.load_graph((source, target), directed=False)
+    monkeypatch.setattr(Converted, "run", lambda *args, **options: pytest.fail("a search for itself"))
+    assert nx.is_bipartite(graph) is is_bipartite
+    with pytest.raises(NotImplementedError):
+        nx.is_bipartite(oc.load_graph((source, target)))
 
 
 def test_a_local_question_takes_few_steps(by_priority):

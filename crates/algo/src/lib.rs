@@ -51,6 +51,7 @@ mod kernels {
     pub(crate) mod strong_components;
     pub(crate) mod tarjan;
     pub(crate) mod triangles;
+    pub(crate) mod two_colours;
 
     /// Steps of PageRank, from whole sets or from one.
     pub(crate) mod ranks {
@@ -218,6 +219,7 @@ pub mod api {
         StrongComponentsOptions, strong_components, strong_components as strongly_connected_components,
     };
     pub use crate::kernels::triangles::{Triangles, TrianglesOptions, triangles};
+    pub use crate::kernels::two_colours::{TwoColours, two_colours};
     pub use crate::sources::Sources;
     pub use crate::weights::has_lengths;
 }

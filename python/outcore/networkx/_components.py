@@ -6,6 +6,7 @@ from typing import Any
 import networkx as nx  # type: ignore[import-untyped]
 import numpy as np
 
+from outcore._outcore import is_bipartite as is_bipartite_image
 from outcore.networkx._adjacency import Adjacency
 from outcore.networkx._graph import Conversion, Converted, adapt
 from outcore.networkx._registry import implements, without
@@ -260,21 +261,13 @@ def is_bipartite(G: Any) -> bool:
         raise NotImplementedError("directed graphs are not supported")
     if G.loops.any():
         return False
+    if not isinstance(G, Conversion):
+        return is_bipartite_image(G.graph)
     labels = _labels(G, "connected_components")
     if len(labels) == 0:
         return True
     firsts = np.unique(labels, return_index=True)[1]
-    if isinstance(G, Conversion):
-        rows, found = G.adjacency, by_levels(G.adjacency, firsts.tolist())
-        is_odd = np.empty(len(G), bool)
-        is_odd[found.places] = np.array(found.distances) % 2 == 1
-        return not (is_odd[rows.sources] == is_odd[rows.targets]).any()
-    # A tree has two parts. In any other component levels of a search say which they would be.
-    surplus = np.bincount(labels, weights=G.degrees) / 2 - np.bincount(labels) + 1
-    one, other = np.zeros(len(G)), np.zeros(len(G))
-    for place in firsts[surplus > 0].tolist():
-        levels = G.run("bfs", G.id(G.nodes[place]))["level"]
-        reached = ~np.ma.getmaskarray(levels)
-        odd = np.ma.getdata(levels) % 2 == 1
-        one[reached & odd] = other[reached & ~odd] = 1
-    return not (one * G.times(one)).any() and not (other * G.times(other)).any()
+    rows, found = G.adjacency, by_levels(G.adjacency, firsts.tolist())
+    is_odd = np.empty(len(G), bool)
+    is_odd[found.places] = np.array(found.distances) % 2 == 1
+    return not (is_odd[rows.sources] == is_odd[rows.targets]).any()

@@ -17,3 +17,4 @@ mod model;
 mod pagerank_delta;
 mod scan_statistics;
 mod searches;
+mod two_colours;
