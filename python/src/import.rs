@@ -20,7 +20,7 @@ use outcore::{Choice, Error, Graph, GraphOptions, Result, Runtime, RuntimeOption
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::{Value, json};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// A value of a condition as text, and whether it is a string.
@@ -85,16 +85,8 @@ pub fn import_files<'py>(
     let open = |runtime: &Arc<Runtime>, input: &InputOptions| {
         import::open_inputs(runtime, &paths, input, |_| Ok(Part::default())) //
     };
-    let again = paths.iter().all(|path| import::opens_again(&backend::best(), path)).then_some(&open as &Open);
-    let in_memory = image.is_none();
-    let refused = |error, options: &RuntimeOptions, input: &InputOptions| {
-        let error = import::advise(error, options, &paths, input);
-        Again::advise(again.map(|open| Again { open, input, table: None, in_memory }), options, error)
-    };
-    let runtime =
-        |limits: Limits, input: &InputOptions| limits.runtime_or(py, |error, options| refused(error, options, input));
-    let job = Job::new(py, image, settings(options)?, runtime)?;
-    job.with_vertices(vertices, Raised::default())?.run(py, open, again)
+    let again = opens_again(&paths).then_some(&open as &Open);
+    Job::new(py, image, settings(options)?, Given { vertices, again, ..Given::default() })?.run(py, open)
 }
 
 /// See `outcore.import_graph`: from tables in memory, called `name` in messages.
@@ -109,8 +101,8 @@ pub fn import_tables<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let raised = Raised::default();
     let edges = reader(edges, &raised)?;
-    let job = Job::new(py, image, settings(options)?, advised(py, &[]))?;
-    job.with_vertices(vertices, raised)?.run(py, |_, input| import::from_batches(edges, name, input), None)
+    let job = Job::new(py, image, settings(options)?, Given { vertices, raised, ..Given::default() })?;
+    job.run(py, |_, input| import::from_batches(edges, name, input))
 }
 
 /// See `outcore.import_graph`: from several inputs: paths of files or images, open graphs, and tables with their names.
@@ -136,16 +128,13 @@ pub fn import_several<'py>(
             Input::Rows(reader(&given, &raised)?, name)
         });
     }
-    let runtime = |limits: Limits, input: &InputOptions| match &base {
-        Some(base) => limits.runtime_beside(py, base),
-        None => advised(py, &paths)(limits, input),
+    // Rows and graphs come once: what files take beside them can be planned.
+    let open = |runtime: &Arc<Runtime>, input: &InputOptions| {
+        import::open_inputs(runtime, &paths, input, |_| Ok(Part::default())) //
     };
-    let job = Job::new(py, image, settings(options)?, runtime)?;
-    job.with_vertices(vertices, raised)?.run(
-        py,
-        |runtime, input| import::open_several(runtime, opened, input, |_| Ok(Part::default())),
-        None,
-    )
+    let again = (!paths.is_empty() && opens_again(&paths)).then_some(&open as &Open);
+    let job = Job::new(py, image, settings(options)?, Given { vertices, raised, again, base: base.as_deref() })?;
+    job.run(py, |runtime, input| import::open_several(runtime, opened, input, |_| Ok(Part::default())))
 }
 
 /// See `outcore.Graph.subgraph` and its like: a graph, or a part of it, as an image or into memory.
@@ -179,14 +168,14 @@ pub fn import_part<'py>(
         open(&Arc::new(Graph::open(runtime, graph.path(), GraphOptions::default())?), input)
     };
     let again = (!graph.path().starts_with(Memory::folder())).then_some(&again as &Open);
-    let in_memory = image.is_none();
-    let runtime = |limits: Limits, input: &InputOptions| {
-        limits.runtime_beside_or(py, graph.runtime(), |error, options| {
-            Again::advise(again.map(|open| Again { open, input, table: None, in_memory }), options, error)
-        })
-    };
-    let job = Job::new(py, image, settings(options)?, runtime)?;
-    job.run(py, |_, input| open(&graph, input), again)
+    let given = Given { again, base: Some(graph.runtime()), ..Given::default() };
+    Job::new(py, image, settings(options)?, given)?.run(py, |_, input| open(&graph, input))
+}
+
+/// Whether all of these can be opened again.
+fn opens_again(paths: &[PathBuf]) -> bool {
+    let backend = backend::best();
+    paths.iter().all(|path| import::opens_again(&backend, path))
 }
 
 /// Some vertices: by their ids, or by their numbers in the image.
@@ -214,28 +203,29 @@ impl Chosen {
     }
 }
 
-/// The runtime of an import of these files, whose errors say what the files take.
-fn advised<'a>(
-    py: Python<'a>,
-    files: &'a [PathBuf],
-) -> impl FnOnce(Limits, &InputOptions) -> PyResult<Arc<Runtime>> + 'a {
-    move |limits, input| limits.runtime_or(py, |error, options| import::advise(error, options, files, input))
+/// The input of an import beside what opens it: further vertices, and the exception that Python raised while it made
+/// rows; what opens the edges again, where they can be read more than once; the runtime of a graph among them.
+#[derive(Default)]
+struct Given<'a, 'py> {
+    vertices: Vertices<'py>,
+    raised: Raised,
+    again: Option<&'a Open<'a>>,
+    base: Option<&'a Runtime>,
 }
 
 /// An input that can be opened again, for a limit that is advised.
-#[derive(Clone, Copy)]
 struct Again<'a> {
     open: &'a Open<'a>,
-    input: &'a InputOptions,
+    input: InputOptions,
     /// The file with a table of vertices.
-    table: Option<&'a Path>,
+    table: Option<PathBuf>,
     /// A graph in memory is made.
     in_memory: bool,
 }
 
 impl Again<'_> {
-    /// A refusal of memory for the runtime of an import, with a limit that is enough for all of it.
-    fn advise(again: Option<Self>, options: &RuntimeOptions, error: Error) -> Error {
+    /// A refusal of memory with a limit that is enough for all of the import.
+    fn advise(again: Option<&Self>, options: &RuntimeOptions, error: Error) -> Error {
         match again {
             Some(again) => error.planned_again(|bytes| again.plan(options, bytes)),
             None => error,
@@ -247,9 +237,9 @@ impl Again<'_> {
         let options =
             RuntimeOptions { memory_bytes: Some(bytes), beside_process: true, progress: None, ..options.clone() };
         let runtime = Arc::new(Runtime::new(options)?);
-        let mut source = (self.open)(&runtime, self.input)?;
-        if let Some(table) = self.table {
-            source = import::with_vertex_table(&runtime, source, table, self.input)?;
+        let mut source = (self.open)(&runtime, &self.input)?;
+        if let Some(table) = &self.table {
+            source = import::with_vertex_table(&runtime, source, table, &self.input)?;
         }
         match self.in_memory {
             true => import::check_memory_of_graph(&runtime, source.facts(), &ImportOptions::default()),
@@ -264,6 +254,29 @@ enum Listed {
     File(PathBuf),
 }
 
+impl Listed {
+    fn of(given: &Bound<'_, PyAny>, raised: &Raised) -> PyResult<Self> {
+        Ok(match given.extract::<PathBuf>() {
+            Ok(path) => Listed::File(path),
+            Err(_) => Listed::Rows(reader(given, raised)?),
+        })
+    }
+
+    fn file(&self) -> Option<PathBuf> {
+        if let Listed::File(path) = self { Some(path.clone()) } else { None }
+    }
+}
+
+/// Conditions by their parts, or as text.
+fn conditions_of(given: Vec<(String, String, Vec<Operand>)>) -> Result<Vec<Condition>> {
+    let literal = |(text, is_string): Operand| text.map(|text| Literal { text, is_string });
+    let condition = |(column, comparison, values): (String, String, Vec<Operand>)| match &*comparison {
+        "" => Condition::parse(&column),
+        comparison => Condition::new(&column, comparison, values.into_iter().map(literal).collect()),
+    };
+    given.into_iter().map(condition).collect()
+}
+
 /// The outcome of a job.
 enum Outcome {
     /// The needs of an import that was only estimated.
@@ -273,9 +286,10 @@ enum Outcome {
 }
 
 /// An import to an image, or into memory if there is none: then the report has the open graph as `graph`.
-struct Job {
+struct Job<'a> {
     image: Option<PathBuf>,
     input: InputOptions,
+    again: Option<Again<'a>>,
     options: ImportOptions,
     /// Whether the user said what is done with duplicates.
     says_duplicates: bool,
@@ -291,25 +305,18 @@ struct Job {
     raised: Raised,
 }
 
-impl Job {
-    /// `runtime` makes the runtime of limits.
-    fn new(
-        py: Python<'_>,
+impl<'a> Job<'a> {
+    fn new<'py>(
+        py: Python<'py>,
         image: Option<PathBuf>,
         settings: Settings,
-        runtime: impl FnOnce(Limits, &InputOptions) -> PyResult<Arc<Runtime>>,
+        Given { vertices: (listed, counted), raised, again, base }: Given<'a, 'py>,
     ) -> PyResult<Self> {
         let Settings { conditions, attributes, directed, duplicates, ids, nulls, self_loops, order, .. } = settings;
         let Settings { format, source, target, weight, delimiter, header, comment, bipartite, is_matrix, .. } =
             settings;
         let Settings { replace, allow_empty, require_edges, explain, rows, shape, limits, .. } = settings;
-        let literal = |(text, is_string): Operand| text.map(|text| Literal { text, is_string });
-        let condition = |(column, comparison, values): (String, String, Vec<Operand>)| match &*comparison {
-            "" => Condition::parse(&column),
-            comparison => Condition::new(&column, comparison, values.into_iter().map(literal).collect()),
-        };
         let ids = choose(py, "ids", &ids)?;
-        let conditions = conditions.into_iter().map(condition).collect::<Result<_>>();
         let input = InputOptions {
             format,
             ids,
@@ -321,7 +328,7 @@ impl Job {
                 (false, names) if names.is_empty() => Attributes::None,
                 (false, names) => Attributes::Named(names),
             },
-            conditions: conditions.map_err(|error| raise(py, error))?,
+            conditions: conditions_of(conditions).map_err(|error| raise(py, error))?,
             of_vertices: false,
             delimiter,
             header,
@@ -342,27 +349,38 @@ impl Job {
             require_edges,
         };
         let progress = limits.progress.clone_ref(py);
-        let (runtime, says_duplicates) = (runtime(limits, &input)?, duplicates.is_some());
-        let (listed, counted, raised) = (None, None, Raised::default());
-        Ok(Job { image, input, options, says_duplicates, explain, shape, runtime, progress, listed, counted, raised })
-    }
-
-    fn with_vertices(mut self, (listed, counted): Vertices<'_>, raised: Raised) -> PyResult<Self> {
-        self.listed = match listed {
-            None => None,
-            Some(path) if path.extract::<PathBuf>().is_ok() => Some(Listed::File(path.extract()?)),
-            Some(rows) => Some(Listed::Rows(reader(&rows, &raised)?)),
+        let listed = listed.map(|given| Listed::of(&given, &raised)).transpose()?;
+        let (table, in_memory) = (listed.as_ref().and_then(Listed::file), image.is_none());
+        let again = again.map(|open| Again { open, input: input.clone(), table, in_memory });
+        let refused = |error, options: &RuntimeOptions| {
+            Again::advise(again.as_ref(), options, import::advise(error, options)) //
         };
-        (self.counted, self.raised) = (counted, raised);
-        Ok(self)
+        let runtime = match base {
+            Some(base) => limits.runtime_beside_or(py, base, refused),
+            None => limits.runtime_or(py, refused),
+        }?;
+        let says_duplicates = duplicates.is_some();
+        Ok(Job {
+            image,
+            input,
+            again,
+            options,
+            says_duplicates,
+            explain,
+            shape,
+            runtime,
+            progress,
+            listed,
+            counted,
+            raised,
+        })
     }
 
-    /// Imports what `open` opens. `again` opens it once more, where it can be read more than once.
+    /// Imports what `open` opens.
     fn run<'py>(
         mut self,
         py: Python<'py>,
         open: impl FnOnce(&Arc<Runtime>, &InputOptions) -> Result<Source> + Send,
-        again: Option<&Open>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let (runtime, raised) = (Arc::clone(&self.runtime), Arc::clone(&self.raised));
         let progress = std::mem::take(&mut self.progress);
@@ -376,23 +394,15 @@ impl Job {
         };
         let outcome = run_watched(py, &runtime, look, || {
             let _turn = runtime.turn()?;
-            let (input, in_memory) = (self.input.clone(), self.image.is_none());
-            let (table, has_rows) = match &self.listed {
-                Some(Listed::File(path)) => (Some(path.clone()), false),
-                listed => (None, listed.is_some()),
-            };
             let (threads, backend) = (Some(runtime.threads()), Some(Arc::clone(runtime.backend())));
             let options = RuntimeOptions { threads, backend, ..RuntimeOptions::default() };
-            let plan = again.filter(|_| !has_rows).map(|open| {
-                let again = Again { open, input: &input, table: table.as_deref(), in_memory };
-                let options = &options;
-                move |bytes| again.plan(options, bytes)
-            });
-            let outcome = open(&runtime, &self.input).and_then(|source| self.import(source, plan.as_ref()));
-            outcome.map_err(|error| match &plan {
-                Some(plan) => error.planned_again(plan),
-                None => error,
-            })
+            let again = self.again.take();
+            let enough = |bytes| match &again {
+                Some(again) => enough_bytes(bytes, |bytes| again.plan(&options, bytes)),
+                None => bytes,
+            };
+            let outcome = open(&runtime, &self.input).and_then(|source| self.import(source, enough));
+            outcome.map_err(|error| Again::advise(again.as_ref(), &options, error))
         });
         let (summary, needs, graph) = match or_raised(outcome, &raised)? {
             Outcome::Estimated(needs) => return crate::to_dict(py, &needs),
@@ -404,8 +414,8 @@ impl Job {
         Ok(dict)
     }
 
-    /// Imports a source, or estimates that. `plan` plans it under another limit.
-    fn import(self, mut source: Source, plan: Option<&impl Fn(u64) -> Result<()>>) -> Result<Outcome> {
+    /// Imports a source, or estimates that. `enough` makes the limit that is enough of one that is too small.
+    fn import(self, mut source: Source, enough: impl Fn(u64) -> u64) -> Result<Outcome> {
         let Job { image, mut options, runtime, .. } = self;
         if let Some(shape) = self.shape {
             source = import::with_shape(source, shape)?;
@@ -429,7 +439,7 @@ impl Job {
         let needs = import::estimate(&runtime, source.facts(), &options);
         if self.explain {
             let ImportEstimate { edges, temporary_bytes, image_bytes, memory_bytes } = needs;
-            let memory_bytes = plan.map_or(memory_bytes, |plan| enough_bytes(memory_bytes, plan));
+            let memory_bytes = enough(memory_bytes);
             let Facts { format, notes, .. } = source.facts();
             return Ok(Outcome::Estimated(json!({
                 "format": format, "edges": edges, "temporary_bytes": temporary_bytes, "image_bytes": image_bytes,

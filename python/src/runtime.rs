@@ -179,12 +179,7 @@ impl Limits {
     }
 
     /// The runtime within these limits for work on what has one already, which it is unless another one, or a limit, is
-    /// given.
-    pub fn runtime_beside(self, py: Python<'_>, base: &Runtime) -> PyResult<Arc<Runtime>> {
-        self.runtime_beside_or(py, base, |error, _| error)
-    }
-
-    /// [`Limits::runtime_beside`]; `refused` makes what is raised of the error where there can be none.
+    /// given. `refused` is as in [`Limits::runtime_or`].
     pub fn runtime_beside_or(
         self,
         py: Python<'_>,

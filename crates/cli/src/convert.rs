@@ -59,9 +59,7 @@ fn open_source<'a>(args: &'a ImportArgs, limits: &Limits) -> Result<Opened<'a>> 
             return Err(Error::Usage(format!("expected inputs, and behind them the image to make, found {found}")));
         }
     };
-    let runtime = runtime_or(limits, args.temporary.clone(), |error, options| {
-        import::advise(error, options, inputs, &input) //
-    })?;
+    let runtime = runtime_or(limits, args.temporary.clone(), import::advise)?;
     check_outputs(&runtime, args)?;
     if args.explain {
         check_folder(&runtime, image)?;

@@ -7,7 +7,9 @@ use arrow_array::{ArrayRef, DictionaryArray, Float64Array, Int64Array, RecordBat
 use arrow_ipc::CompressionType;
 use arrow_ipc::writer::{DictionaryHandling, FileWriter, IpcWriteOptions, StreamWriter};
 use given::files;
-use outcore_graph::import::{ImportOptions, InputOptions, OrderChoice, Source, advise, from_batches, import, open};
+use outcore_graph::import::{
+    ImportOptions, InputOptions, OrderChoice, Source, advise, check_memory, from_batches, import, open,
+};
 use outcore_image::Error;
 use outcore_io::{Progress, Runtime, RuntimeOptions, Unit, bytes_text, parse_bytes, peak_memory_bytes};
 use outcore_testkit::random;
@@ -370,8 +372,12 @@ fn the_limit_that_a_refusal_advises_is_enough() {
     for name in ["one.arrow", "packed.arrow", "later.arrow", "numbers.parquet", "strings.parquet"] {
         let paths = [at(name)];
         let made = |limits: &RuntimeOptions| {
-            let runtime = Runtime::new(limits.clone())
-                .map_err(|error| advise(error.into(), limits, &paths, &InputOptions::default()))?;
+            let plan = |bytes| {
+                let runtime = Runtime::new(RuntimeOptions { memory_bytes: Some(bytes), ..limits.clone() })?;
+                check_memory(&runtime, open(&runtime, &paths, &InputOptions::default())?.facts())
+            };
+            let runtime =
+                Runtime::new(limits.clone()).map_err(|error| advise(error.into(), limits).planned_again(plan))?;
             let source = open(&runtime, &paths, &InputOptions::default())?;
             import(&runtime, source, &image, &ImportOptions { replace: true, ..ImportOptions::default() })
         };

@@ -114,6 +114,8 @@ pub enum Error {
 const MOST_PLANS: usize = 8;
 /// Greatest limit under which a refused operation is planned, as a multiple of its own: plans hold some memory.
 const MOST_TIMES: u64 = 8;
+/// A limit up to which it is planned in any case.
+const PLANNED_BYTES: u64 = 256 << 20;
 
 /// The limit that is enough for an operation which needs at least `bytes`: `plan` plans it under every limit that is
 /// advised, until it refuses nothing more, or the limit is eight times as great.
@@ -182,7 +184,7 @@ impl Error {
     pub fn planned_again<T>(self, plan: impl Fn(u64) -> Result<T>) -> Self {
         let Error::Io(refused @ outcore_io::Error::Memory { .. }) = self else { return self };
         let outcore_io::Error::Memory { limit_bytes, advised_bytes, .. } = refused else { return refused.into() };
-        if advised_bytes > limit_bytes.saturating_mul(MOST_TIMES) {
+        if advised_bytes > limit_bytes.saturating_mul(MOST_TIMES).max(PLANNED_BYTES) {
             return refused.into();
         }
         refused.advising_at_least(enough_bytes(advised_bytes, plan)).into()

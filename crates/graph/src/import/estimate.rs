@@ -4,10 +4,10 @@ use super::attributes::Attributes;
 use super::edges::edge_words;
 use super::options::ImportOptions;
 use outcore_image::{Error, Result, require_disk};
-use outcore_ingest::{Facts, InputOptions, Plan, enough_bytes, needed_bytes, open};
-use outcore_io::backend::{self, FileKind, Memory, What};
-use outcore_io::{Backend, Error as IoError, Reservation, Runtime, RuntimeOptions, processors};
-use std::path::{Path, PathBuf};
+use outcore_ingest::{Facts, Plan, enough_bytes, needed_bytes};
+use outcore_io::backend::{FileKind, Memory, What};
+use outcore_io::{Backend, Reservation, Runtime, RuntimeOptions, processors};
+use std::path::Path;
 use std::sync::Arc;
 
 /// Bytes of text of an edge, without and with a weight, where the format does not say how many edges there
@@ -79,25 +79,14 @@ pub fn opens_again(backend: &Arc<dyn Backend>, input: &Path) -> bool {
     backend.look(What::Named(input)).is_ok_and(|status| kinds.contains(&status.kind))
 }
 
-/// A refusal of memory for the runtime of an import, with advice that is enough for importing these files too. They are
-/// opened for that under the least limit with which an import works. Any other error stays as it is.
-pub fn advise(error: Error, runtime: &RuntimeOptions, files: &[PathBuf], options: &InputOptions) -> Error {
-    let Error::Io(refusal @ IoError::Memory { .. }) = error else { return error };
+/// A refusal of memory for the runtime of an import, with a limit that leaves room for what every import needs.
+/// [`Error::planned_again`] raises it to what these inputs take. Any other error stays as it is.
+pub fn advise(error: Error, runtime: &RuntimeOptions) -> Error {
     let threads = runtime.threads.unwrap_or_else(processors);
-    let refusal = refusal.advising(enough_bytes(0, threads, Some(0)));
-    let IoError::Memory { advised_bytes, .. } = refusal else { return refusal.into() };
-    let needed_bytes = || {
-        let limits = RuntimeOptions { memory_bytes: Some(advised_bytes), progress: None, ..runtime.clone() };
-        let runtime = Runtime::new(limits).ok()?;
-        match open(&runtime, files, options) {
-            Ok(source) => Some(estimate(&runtime, source.facts(), &ImportOptions::default()).memory_bytes),
-            Err(Error::Io(IoError::Memory { advised_bytes, .. })) => Some(advised_bytes),
-            Err(_) => None,
-        }
-    };
-    let backend = runtime.backend.clone().unwrap_or_else(backend::best);
-    let needed_bytes = if files.iter().all(|file| opens_again(&backend, file)) { needed_bytes() } else { None };
-    refusal.advising(needed_bytes.unwrap_or(0).saturating_sub(advised_bytes)).into()
+    match error {
+        Error::Io(refused) => refused.advising(enough_bytes(0, threads, Some(0))).into(),
+        error => error,
+    }
 }
 
 /// Estimated disk space of an import, without its memory.

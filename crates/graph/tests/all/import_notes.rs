@@ -5,14 +5,13 @@ use crate::given;
 use given::open;
 use outcore_graph::import::{
     Attributes, Condition, Duplicates, ImportOptions, ImportReport, InputOptions, OrderChoice, advise, import,
-    open as open_input,
+    open as open_input, opens_again,
 };
 use outcore_image::{Error, Result};
-use outcore_io::backend::{FileKind, FileStatus, Handle, Location, Open, Posix, Queue, Region, What};
+use outcore_io::backend::{FileKind, FileStatus, Posix, Queue, Region, What};
 use outcore_io::{Backend, DataFile, Runtime, RuntimeOptions};
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 fn imported(folder: &Path, text: &str, input: &InputOptions, options: &ImportOptions) -> Result<ImportReport> {
     let path = folder.join("edges.csv");
@@ -168,11 +167,8 @@ fn files_that_were_read_are_told_and_those_without_edges_are_named() {
     assert!(error.contains("b.csv") && error.contains("the columns source, target"), "{error}");
 }
 
-/// A back end in which no path is that of a plain file, and which counts the files that are opened.
-#[derive(Default)]
-struct Pipes {
-    opened: AtomicU64,
-}
+/// A back end in which no path is that of a plain file.
+struct Pipes;
 
 impl Backend for Pipes {
     fn name(&self) -> &'static str {
@@ -189,11 +185,6 @@ impl Backend for Pipes {
         Posix.queue(files, memory, depth, threads)
     }
 
-    fn open(&self, place: Location<'_>, how: Open) -> std::io::Result<Handle> {
-        self.opened.fetch_add(1, Ordering::Relaxed);
-        Posix.open(place, how)
-    }
-
     fn look(&self, what: What<'_>) -> std::io::Result<FileStatus> {
         Posix.look(what).map(|status| FileStatus { kind: FileKind::Other, ..status })
     }
@@ -201,19 +192,30 @@ impl Backend for Pipes {
 
 /// An input that may be read only once is not opened for advice; the back end of the import says which is one.
 #[test]
-fn advice_on_memory_asks_the_back_end_of_the_import() {
+fn the_back_end_of_an_import_says_what_can_be_opened_again() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("edges.csv");
     std::fs::write(&path, "a,b\n").unwrap();
-    let pipes = Arc::new(Pipes::default());
-    let limits = RuntimeOptions {
-        memory_bytes: Some(1 << 20),
-        threads: Some(1),
-        backend: Some(Arc::clone(&pipes) as Arc<dyn Backend>),
-        ..RuntimeOptions::default()
+    let [files, pipes]: [Arc<dyn Backend>; 2] = [Arc::new(Posix), Arc::new(Pipes)];
+    assert!(opens_again(&files, &path) && !opens_again(&pipes, &path));
+}
+
+/// A refusal of a runtime is raised to what every import needs, without a look at any file.
+#[test]
+fn a_refused_runtime_has_advice_for_an_import() {
+    let limits = RuntimeOptions { memory_bytes: Some(1 << 20), threads: Some(1), ..RuntimeOptions::default() };
+    let refusal = Error::from(Runtime::new(limits.clone()).map(drop).unwrap_err());
+    let advised = |error: &Error| match error {
+        Error::Io(refused) => refused.advised_bytes().unwrap(),
+        other => panic!("{other}"),
     };
-    let refusal = Runtime::new(limits.clone()).map(drop).unwrap_err();
-    let advised = advise(refusal.into(), &limits, &[path], &InputOptions::default());
-    assert!(matches!(advised, Error::Io(outcore_io::Error::Memory { .. })), "{advised}");
-    assert_eq!(pipes.opened.load(Ordering::Relaxed), 0);
+    let before = advised(&refusal);
+    let after = advise(refusal, &limits);
+    assert!(advised(&after) > before, "{after}");
+    // A limit of a few times the first one is planned under, whatever the first one was.
+    let planned = after.planned_again(|bytes| match bytes < 100 << 20 {
+        true => Err(Runtime::new(limits.clone()).unwrap_err().advising_at_least(100 << 20).into()),
+        false => Ok(()),
+    });
+    assert_eq!(advised(&planned), 100 << 20);
 }

@@ -31,7 +31,7 @@ use arrow_buffer::NullBuffer;
 use arrow_schema::{ArrowError, DataType, Field, Schema};
 use outcore_format::AttributeKind;
 use outcore_image::{Error, Result};
-use outcore_io::{Reservation, bytes_text, differing_texts, making_rows};
+use outcore_io::{Reservation, differing_texts, making_rows};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
