@@ -257,16 +257,16 @@ pub fn estimate(
 ) -> PyResult<(u64, u64, f64, u64, &'static str)> {
     let (algorithm, graph) = (named(py, name)?, graph.open(py)?);
     let values = Values::of_estimate(algorithm, values_of(algorithm, options)?, k).map_err(|error| raise(py, error))?;
-    let graph = run(py, &Arc::clone(graph.runtime()), || values.weighing(graph))?;
-    let mut found = algorithm.plan(&graph, values).map_err(|error| raise(py, error))?.estimate(&graph);
-    if output {
-        // No other format takes more.
-        let output_bytes = graph.output_bytes(path::Path::new("result.parquet"), &found.columns);
-        found = found.with_output(&graph, output_bytes.map_err(|error| raise(py, error))?);
-    }
-    if verify {
-        found = found.with_verification(&graph);
-    }
+    let found = run(py, &Arc::clone(graph.runtime()), || {
+        let graph = values.weighing(graph)?;
+        let mut found = algorithm.plan(&graph, values)?.estimate(&graph);
+        if output {
+            // No other format takes more.
+            let output_bytes = graph.output_bytes(path::Path::new("result.parquet"), &found.columns)?;
+            found = found.with_output(&graph, output_bytes);
+        }
+        Ok(if verify { found.with_verification(&graph) } else { found })
+    })?;
     Ok((found.memory_bytes, found.state_bytes, found.passes, found.read_bytes, found.bound.words()))
 }
 

@@ -44,15 +44,16 @@ pub enum Output<'py> {
 }
 
 impl Factor<'_> {
-    fn open(&self, runtime: &Runtime) -> outcore::Result<Option<DenseFile>> {
-        match self {
-            Factor::Array(..) => Ok(None),
-            Factor::Path(path) => DenseFile::open(runtime, path).map(Some),
+    fn open(&self, py: Python<'_>, runtime: &Runtime) -> PyResult<Option<DenseFile>> {
+        let opened = match self {
+            Factor::Array(..) => return Ok(None),
+            Factor::Path(path) => py.detach(|| DenseFile::open(runtime, path)),
             Factor::Part(part) => {
                 let (path, layout) = part.split();
-                DenseFile::open_part(runtime, path, layout).map(Some)
+                py.detach(|| DenseFile::open_part(runtime, path, layout))
             }
-        }
+        };
+        opened.map(Some).map_err(|error| raise(py, error))
     }
 
     fn given<'a>(&'a self, file: Option<&'a DenseFile>) -> PyResult<DenseFactor<'a>> {
@@ -84,7 +85,8 @@ impl Output<'_> {
 /// Rows and columns of a .npy file, whether it is a vector, and whether its numbers are complex.
 #[pyfunction]
 pub fn dense_shape(py: Python<'_>, matrix: &PyMatrix, path: PathBuf) -> PyResult<(u64, u64, bool, bool)> {
-    let file = DenseFile::open(matrix.matrix.graph().runtime(), path).map_err(|error| raise(py, error))?;
+    let runtime = matrix.matrix.graph().runtime();
+    let file = py.detach(|| DenseFile::open(runtime, path)).map_err(|error| raise(py, error))?;
     let (rows, columns) = file.shape();
     Ok((rows, columns, file.is_vector(), file.is_complex()))
 }
@@ -107,7 +109,7 @@ pub fn multiply_streamed<'py>(
         keep(array.as_any(), reservation)?;
     }
     let runtime = graph.runtime();
-    let file = factor.open(runtime).map_err(|error| raise(py, error))?;
+    let file = factor.open(py, runtime)?;
     let (given, output) = (factor.given(file.as_ref())?, product.file());
     let product = match (&mut product, &output) {
         (_, Some(file)) => DenseProduct::File(file),
@@ -135,7 +137,7 @@ pub fn plan_streamed<'py>(
     operand: &str,
 ) -> PyResult<(usize, u64, u64, u64, u64, u64, u64)> {
     let (operand, runtime) = (crate::matrix::operand(operand)?, matrix.matrix.graph().runtime());
-    let file = factor.open(runtime).map_err(|error| raise(py, error))?;
+    let file = factor.open(py, runtime)?;
     let (given, output) = (factor.given(file.as_ref())?, product.and_then(|product| product.file()));
     let plan = matrix.matrix.plan_streamed(operand, given, output.as_ref(), taken_bytes);
     let plan = plan.map_err(|error| raise(py, error))?;

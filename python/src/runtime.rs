@@ -152,11 +152,12 @@ impl Limits {
         self.runtime_or(py, |error, _| error)
     }
 
-    /// The runtime within these limits; `refused` makes what is raised of the error where there can be none.
+    /// The runtime within these limits; `refused` makes what is raised of the error where there can be none, without
+    /// the interpreter's lock: it may plan whole operations.
     pub fn runtime_or(
         self,
         py: Python<'_>,
-        refused: impl FnOnce(Error, &RuntimeOptions) -> Error,
+        refused: impl FnOnce(Error, &RuntimeOptions) -> Error + Send,
     ) -> PyResult<Arc<Runtime>> {
         let (given, has_limit) = (self.runtime.as_ref().map(|given| given.clone_ref(py)), self.memory.is_some());
         let options = self.options(py)?;
@@ -170,7 +171,7 @@ impl Limits {
                 given.get().runtime.for_work(options)
             }
             None if has_limit => {
-                let made = Runtime::new(options.clone()).map_err(|error| refused(error.into(), &options));
+                let made = py.detach(|| Runtime::new(options.clone()).map_err(|error| refused(error.into(), &options)));
                 return made.map(Arc::new).map_err(|error| raise(py, error));
             }
             None => of_process().map_err(|error| raise(py, error))?.for_work(options),
@@ -184,7 +185,7 @@ impl Limits {
         self,
         py: Python<'_>,
         base: &Runtime,
-        refused: impl FnOnce(Error, &RuntimeOptions) -> Error,
+        refused: impl FnOnce(Error, &RuntimeOptions) -> Error + Send,
     ) -> PyResult<Arc<Runtime>> {
         if self.runtime.is_some() || self.memory.is_some() {
             return self.runtime_or(py, refused);

@@ -5,6 +5,9 @@ import random
 import re
 import shutil
 import subprocess
+import sys
+import threading
+import time
 
 import pytest
 
@@ -97,3 +100,37 @@ def test_one_raise_is_enough_in_python(made, folder, tmp_path):
                 refused += 1
                 calls[made](graph, memory=advised(str(error)))
         assert refused > 1
+
+
+def test_other_threads_run_while_a_limit_is_planned(folder, tmp_path):
+    calls = {
+        "files": lambda **limits: oc.import_graph(folder / "edges.csv", tmp_path / "a.oc", **limits),
+        "several": lambda **limits: oc.import_graph([folder / "all.oc", folder / "edges.csv"], tmp_path / "b.oc", **limits),
+        "part": lambda **limits: graph.reverse(**limits),
+        "graph": lambda **limits: oc.Graph(folder / "all.oc", **limits),
+    }
+    steps, is_over = [], threading.Event()
+
+    def count():
+        while not is_over.is_set():
+            steps.append(None)
+            # Gives the interpreter's lock away.
+            time.sleep(0)
+
+    switch, thread = sys.getswitchinterval(), threading.Thread(target=count)
+    with oc.Graph(folder / "all.oc", memory="256MiB") as graph:
+        try:
+            # No thread takes the lock from another one.
+            sys.setswitchinterval(1000)
+            thread.start()
+            for name, call in calls.items():
+                for _ in range(2):
+                    before = len(steps)
+                    with pytest.raises(oc.MemoryLimitError):
+                        call(memory="4MiB")
+                    found = len(steps)
+                assert found > before, name
+        finally:
+            is_over.set()
+            sys.setswitchinterval(switch)
+            thread.join()
