@@ -101,8 +101,8 @@ pub fn import_tables<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let raised = Raised::default();
     let edges = reader(edges, &raised)?;
-    let job = Job::new(py, image, settings(options)?, Given { vertices, raised, ..Given::default() })?;
-    job.run(py, |_, input| import::from_batches(edges, name, input))
+    let given = Given { name: Some(name.to_owned()), vertices, raised, ..Given::default() };
+    Job::new(py, image, settings(options)?, given)?.run(py, |_, input| import::from_batches(edges, name, input))
 }
 
 /// See `outcore.import_graph`: from several inputs: paths of files or images, open graphs, and tables with their names.
@@ -115,8 +115,9 @@ pub fn import_several<'py>(
     options: &Bound<'py, PyDict>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let raised = Raised::default();
-    let (mut opened, mut base, mut paths) = (Vec::new(), None, Vec::new());
+    let (mut opened, mut base, mut paths, mut names) = (Vec::new(), None, Vec::new(), Vec::new());
     for (given, name) in inputs {
+        names.push(name.clone());
         opened.push(if let Ok(graph) = given.cast::<PyGraph>() {
             let graph = graph.get().open(py)?;
             base.get_or_insert_with(|| Arc::clone(graph.runtime()));
@@ -133,7 +134,8 @@ pub fn import_several<'py>(
         import::open_inputs(runtime, &paths, input, |_| Ok(Part::default())) //
     };
     let again = (!paths.is_empty() && opens_again(&paths)).then_some(&open as &Open);
-    let job = Job::new(py, image, settings(options)?, Given { vertices, raised, again, base: base.as_deref() })?;
+    let given = Given { name: Some(names.join(", ")), vertices, raised, again, base: base.as_deref() };
+    let job = Job::new(py, image, settings(options)?, given)?;
     job.run(py, |runtime, input| import::open_several(runtime, opened, input, |_| Ok(Part::default())))
 }
 
@@ -203,10 +205,12 @@ impl Chosen {
     }
 }
 
-/// The input of an import beside what opens it: further vertices, and the exception that Python raised while it made
-/// rows; what opens the edges again, where they can be read more than once; the runtime of a graph among them.
+/// The input of an import beside what opens it: its name, unless it is files alone; further vertices, and the exception
+/// that Python raised while it made rows; what opens the edges again, where they can be read more than once; the
+/// runtime of a graph among them.
 #[derive(Default)]
 struct Given<'a, 'py> {
+    name: Option<String>,
     vertices: Vertices<'py>,
     raised: Raised,
     again: Option<&'a Open<'a>>,
@@ -287,6 +291,7 @@ enum Outcome {
 
 /// An import to an image, or into memory if there is none: then the report has the open graph as `graph`.
 struct Job<'a> {
+    name: Option<String>,
     image: Option<PathBuf>,
     input: InputOptions,
     again: Option<Again<'a>>,
@@ -310,7 +315,7 @@ impl<'a> Job<'a> {
         py: Python<'py>,
         image: Option<PathBuf>,
         settings: Settings,
-        Given { vertices: (listed, counted), raised, again, base }: Given<'a, 'py>,
+        Given { name, vertices: (listed, counted), raised, again, base }: Given<'a, 'py>,
     ) -> PyResult<Self> {
         let Settings { conditions, attributes, directed, duplicates, ids, nulls, self_loops, order, .. } = settings;
         let Settings { format, source, target, weight, delimiter, header, comment, bipartite, is_matrix, .. } =
@@ -361,6 +366,7 @@ impl<'a> Job<'a> {
         }?;
         let says_duplicates = duplicates.is_some();
         Ok(Job {
+            name,
             image,
             input,
             again,
@@ -383,7 +389,7 @@ impl<'a> Job<'a> {
         open: impl FnOnce(&Arc<Runtime>, &InputOptions) -> Result<Source> + Send,
     ) -> PyResult<Bound<'py, PyAny>> {
         let (runtime, raised) = (Arc::clone(&self.runtime), Arc::clone(&self.raised));
-        let progress = std::mem::take(&mut self.progress);
+        let (progress, name) = (std::mem::take(&mut self.progress), self.name.take());
         let (cancel, mut sampler) = (runtime.cancel().clone(), Sampler::start(&runtime));
         let look = || {
             sampler.look(&runtime);
@@ -409,7 +415,8 @@ impl<'a> Job<'a> {
             Outcome::Imported(summary, needs, graph) => (summary, needs, graph),
         };
         let dict = crate::to_dict(py, &summary)?;
-        dict.set_item("run", PyRun::of_import(&runtime, &summary, &needs, sampler.finish(&runtime)))?;
+        let run = PyRun::of_import(&runtime, name, (&summary, &needs), sampler.finish(&runtime));
+        dict.set_item("run", run)?;
         graph.map(|graph| dict.set_item("graph", PyGraph::of(&graph, progress))).transpose()?;
         Ok(dict)
     }

@@ -56,9 +56,16 @@ impl PyRun {
         PyRun::new(runtime, report)
     }
 
-    /// An import.
-    pub fn of_import(runtime: &Runtime, summary: &ImportSummary, needs: &ImportEstimate, samples: Vec<Sample>) -> Self {
-        PyRun::new(runtime, report::of_import(runtime, summary, needs, samples))
+    /// An import of inputs that are called `name`, unless they are files alone.
+    pub fn of_import(
+        runtime: &Runtime,
+        name: Option<String>,
+        (summary, needs): (&ImportSummary, &ImportEstimate),
+        samples: Vec<Sample>,
+    ) -> Self {
+        let report = report::of_import(runtime, summary, needs, samples);
+        let input = name.unwrap_or_else(|| report.input.clone());
+        PyRun::new(runtime, Report { input, ..report })
     }
 }
 

@@ -16,6 +16,7 @@ import time
 import networkx as nx
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 import outcore as oc
@@ -236,8 +237,22 @@ def test_an_import_has_a_page(scratch):
     assert {one["name"] for one in report.data["options"] if one["given"]} == {"attributes", "replace", "memory"}
     # The report is a dict as before, and copies of it are dicts.
     assert made == dict(made) == json.loads(json.dumps(made)) == pickle.loads(pickle.dumps(made)) and "run" not in made
-    # Lists come as a stream of Arrow's.
-    assert oc.import_graph([(1, 2)], "list.oc").report().data["input"] == "arrow"
+    # What is no file has the name that messages have for it, and the call is one that a user could write.
+    frame = pd.DataFrame({"source": [1, 2], "target": [2, 3]})
+    several = ["paid.csv", frame.astype(str).assign(source="x")]
+    for given, called, argument in (
+        ([(1, 2)], "the list of edges", "[(1, 2)]"),
+        ([(one, one + 1) for one in range(500)], "the list of edges", "edges"),
+        (frame, "the pandas frame", "frame"),
+        (pa.table(frame), "the Table", "table"),
+        (iter([(1, 2), (2, 3)]), "the generator of edges", "edges"),
+        ((np.array([1]), np.array([2])), "the NumPy arrays", "arrays"),
+        (nx.path_graph(3), "the NetworkX graph", "graph"),
+        (several, "paid.csv, the pandas frame at index 1", "inputs"),
+        ([pathlib.Path("paid.csv")], "paid.csv", "['paid.csv']"),
+    ):
+        data = oc.import_graph(given, "list.oc", replace=True).report().data
+        assert data["input"] == called and data["call"] == f"outcore.import_graph({argument}, 'list.oc', replace=True)"
     # The page has the notes of the dict: in the words of Python, and with those that only Python knows.
     edges = nx.Graph([(1, 2, {"kind": "a"})])
     for given, words in (("paid.csv", "say attributes=True"), (edges, "kind; attributes=True keeps them")):

@@ -167,7 +167,7 @@ def import_graph(
     """
     arguments = dict(locals())
     options = options_of(import_graph, {name: arguments[name] for name in arguments if name not in ("input", "image")})
-    return ImportReport(run_import(arguments, explain=False), image, options)
+    return ImportReport(run_import(arguments, explain=False), input, image, options)
 
 
 def load_graph(input: Any, **options: Any) -> Graph:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple, final
 
-from outcore._outcore import Run
+from outcore._outcore import Graph, Run
 
 _DATA = re.compile(r'<script type="application/json" id="outcore-report">(.*?)</script>', re.DOTALL)
 _TITLE = re.compile(r"<title>(.*?)</title>", re.DOTALL)
@@ -62,11 +62,13 @@ class Report:
 class ImportReport(dict[str, Any]):
     """The summary of an import, as `import_graph` returns it: a dict, and the page of the import."""
 
-    def __init__(self, found: dict[str, Any], image: str | os.PathLike[str], options: "list[Option]") -> None:
+    def __init__(
+        self, found: dict[str, Any], input: Any, image: str | os.PathLike[str], options: "list[Option]"
+    ) -> None:
         super().__init__(found)
         # The notes have the words of Python, and there may be more of them than the engine knows.
         self._run: Run = self.pop("run").with_lines(self["notes"])
-        self._image, self._options = os.fspath(image), options
+        self._inputs, self._options = [input_text(input, self._run.input), repr(os.fspath(image))], options
 
     def report(self, path: str | os.PathLike[str] | None = None) -> Report:
         """The import as a page in HTML: the image, how the input was read, what was planned and what it took. A
@@ -75,7 +77,7 @@ class ImportReport(dict[str, Any]):
         Raises:
             OSError: The file cannot be written.
         """
-        call = call_text("outcore.import_graph", [repr(self._run.input), repr(self._image)], self._options)
+        call = call_text("outcore.import_graph", self._inputs, self._options)
         return page_of(self._run, ("import", call), self._options, {}, [], path)
 
     def __reduce__(self) -> Any:
@@ -127,6 +129,34 @@ def options_of(function: Callable[..., Any], given: Mapping[str, Any]) -> list[O
 def call_text(function: str, inputs: list[str], options: list[Option]) -> str:
     """A call with the options that were given."""
     return f"{function}({', '.join([*inputs, *(f'{one.name}={one.value}' for one in options if one.is_given)])})"
+
+
+def input_text(given: Any, called: str) -> str:
+    """The input of an import in a call: paths and short lists as they are, of anything else a name that a user could
+    have given it. `called` says what it is: "the pandas frame" is `frame`."""
+    text = _literal(given)
+    if text is not None and (isinstance(given, str) or len(text) <= _MOST_CHARACTERS):
+        return text
+    if isinstance(given, list | tuple):
+        are_paths = [isinstance(part, str | os.PathLike) for part in given]
+        if any(are_paths) or any(isinstance(part, Graph) for part in given):
+            return "paths" if all(are_paths) else "inputs"
+    return called.split()[-1].lower()
+
+
+def _literal(value: Any) -> str | None:
+    """Paths, numbers, strings, and short lists and tuples of them as Python has them."""
+    if isinstance(value, os.PathLike):
+        value = os.fspath(value)
+    if type(value) in (int, float, str):
+        return repr(value)
+    if type(value) not in (list, tuple) or not 0 < len(value) <= _MOST_CHARACTERS:
+        return None
+    parts = [_literal(part) for part in value]
+    text = ", ".join(part for part in parts if part is not None)
+    if None in parts:
+        return None
+    return f"[{text}]" if isinstance(value, list) else f"({text}{',' if len(parts) == 1 else ''})"
 
 
 def value_text(value: Any) -> str:
