@@ -5,8 +5,8 @@
 
 use crate::exit;
 use arrow_array::{
-    ArrayRef, FixedSizeListArray, Float64Array, Int64Array, NullArray, RecordBatch, RecordBatchIterator,
-    RecordBatchReader, StringArray, UInt64Array,
+    ArrayRef, FixedSizeListArray, Float64Array, Int8Array, Int16Array, Int32Array, Int64Array, NullArray, RecordBatch,
+    RecordBatchIterator, RecordBatchReader, StringArray, UInt8Array, UInt16Array, UInt32Array, UInt64Array,
 };
 use arrow_schema::ArrowError;
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
@@ -109,14 +109,21 @@ pub fn reader(rows: &Bound<'_, PyAny>, raised: &Raised) -> PyResult<Batches> {
     }
     let Chunks { columns, pieces } = rows.extract()?;
     let field = |(name, kind): &(String, String)| match kind.as_str() {
+        "i1" => Ok(Field::new(name, DataType::Int8, false)),
+        "i2" => Ok(Field::new(name, DataType::Int16, false)),
+        "i4" => Ok(Field::new(name, DataType::Int32, false)),
         "i8" => Ok(Field::new(name, DataType::Int64, false)),
+        "u1" => Ok(Field::new(name, DataType::UInt8, false)),
+        "u2" => Ok(Field::new(name, DataType::UInt16, false)),
+        "u4" => Ok(Field::new(name, DataType::UInt32, false)),
         "u8" => Ok(Field::new(name, DataType::UInt64, false)),
         "f8" => Ok(Field::new(name, DataType::Float64, false)),
         "c16" => Ok(Field::new(name, DataType::FixedSizeList(Arc::new(part()), 2), false)),
         "str" => Ok(Field::new(name, DataType::Utf8, false)),
         "other" => Ok(Field::new(name, DataType::Null, true)),
         other => {
-            Err(PyValueError::new_err(format!("expected a column of i8, u8, f8, c16, str or other, found {other}")))
+            let expected = "expected a column of i1 to i8, u1 to u8, f8, c16, str or other";
+            Err(PyValueError::new_err(format!("{expected}, found {other}")))
         }
     };
     let fields = columns.iter().map(field).collect::<PyResult<Vec<_>>>()?;
@@ -202,7 +209,13 @@ fn part() -> Field {
 /// One column of a piece; values that do not fit the type raise.
 fn column(values: &Bound<'_, PyAny>, kind: &DataType) -> PyResult<ArrayRef> {
     Ok(match kind {
+        DataType::Int8 => Arc::new(Int8Array::from(numbers::<i8>(values, "int8")?)),
+        DataType::Int16 => Arc::new(Int16Array::from(numbers::<i16>(values, "int16")?)),
+        DataType::Int32 => Arc::new(Int32Array::from(numbers::<i32>(values, "int32")?)),
         DataType::Int64 => Arc::new(Int64Array::from(numbers::<i64>(values, "int64")?)),
+        DataType::UInt8 => Arc::new(UInt8Array::from(numbers::<u8>(values, "uint8")?)),
+        DataType::UInt16 => Arc::new(UInt16Array::from(numbers::<u16>(values, "uint16")?)),
+        DataType::UInt32 => Arc::new(UInt32Array::from(numbers::<u32>(values, "uint32")?)),
         DataType::UInt64 => Arc::new(UInt64Array::from(numbers::<u64>(values, "uint64")?)),
         DataType::Float64 => Arc::new(Float64Array::from(numbers::<f64>(values, "float64")?)),
         DataType::FixedSizeList(..) => {

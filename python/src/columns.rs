@@ -7,8 +7,8 @@ use crate::convert::{id_list, no_column};
 use crate::errors::raise;
 use crate::runtime::run;
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Int64Type, UInt64Type};
-use arrow_array::{Array as _, ArrowNativeTypeOp, ArrowPrimitiveType, PrimitiveArray};
+use arrow_array::types::{Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type};
+use arrow_array::{Array as _, ArrayRef, ArrowNativeTypeOp, ArrowPrimitiveType, PrimitiveArray};
 use arrow_schema::DataType;
 use numpy::{Element, PyArray1, PyUntypedArray};
 use outcore::format::{IdColumn, WeightKind};
@@ -278,27 +278,51 @@ impl Path {
     }
 }
 
-/// A column of ids: the one at this place among the table's.
+/// A column of ids, in their type: the one at this place among the table's.
 fn ids<'py>(py: Python<'py>, table: &Table, place: usize) -> PyResult<Bound<'py, PyAny>> {
+    match table.schema().field(place).data_type() {
+        DataType::Int8 => integers::<Int8Type>(py, table, place),
+        DataType::Int16 => integers::<Int16Type>(py, table, place),
+        DataType::Int32 => integers::<Int32Type>(py, table, place),
+        DataType::Int64 => integers::<Int64Type>(py, table, place),
+        DataType::UInt8 => integers::<UInt8Type>(py, table, place),
+        DataType::UInt16 => integers::<UInt16Type>(py, table, place),
+        DataType::UInt32 => integers::<UInt32Type>(py, table, place),
+        DataType::UInt64 => integers::<UInt64Type>(py, table, place),
+        _ => {
+            let strings = PyList::empty(py);
+            let push = |column: &ArrayRef| column.as_string::<i32>().iter().try_for_each(|id| strings.append(id));
+            each_part(py, table, place, push)?;
+            py.import("numpy")?.call_method1("array", (strings, "O"))
+        }
+    }
+}
+
+fn integers<'py, A: ArrowPrimitiveType>(py: Python<'py>, table: &Table, place: usize) -> PyResult<Bound<'py, PyAny>>
+where
+    A::Native: Element + ArrowNativeTypeOp,
+{
+    let mut values: Maybe<A::Native> = Maybe::with_capacity(table.rows() as usize);
+    each_part(py, table, place, |column| {
+        values.append(column.as_primitive::<A>());
+        Ok(())
+    })?;
+    values.into_array(py, table.schema().field(place).is_nullable())
+}
+
+/// Calls `visit` with the parts of a column, in the order of the rows.
+fn each_part(
+    py: Python<'_>,
+    table: &Table,
+    place: usize,
+    mut visit: impl FnMut(&ArrayRef) -> PyResult<()>,
+) -> PyResult<()> {
     let table = table.for_operation();
-    let (rows, schema, runtime) = (table.rows() as usize, table.schema(), table.image().runtime());
-    let (kind, is_nullable) = (schema.field(place).data_type().clone(), schema.field(place).is_nullable());
-    let mut signed: Maybe<i64> = Maybe::with_capacity(if kind == DataType::Int64 { rows } else { 0 });
-    let mut unsigned: Maybe<u64> = Maybe::with_capacity(if kind == DataType::UInt64 { rows } else { 0 });
-    let strings = PyList::empty(py);
+    let runtime = table.image().runtime();
     let mut reader = run(py, runtime, || table.reader())?;
     while let Some(batch) = run(py, runtime, || reader.next_batch())? {
         py.check_signals()?;
-        let column = batch.column(place);
-        match kind {
-            DataType::Int64 => signed.append(column.as_primitive::<Int64Type>()),
-            DataType::UInt64 => unsigned.append(column.as_primitive::<UInt64Type>()),
-            _ => column.as_string::<i32>().iter().try_for_each(|id| strings.append(id))?,
-        }
+        visit(batch.column(place))?;
     }
-    match kind {
-        DataType::Int64 => signed.into_array(py, is_nullable),
-        DataType::UInt64 => unsigned.into_array(py, is_nullable),
-        _ => py.import("numpy")?.call_method1("array", (strings, "O")),
-    }
+    Ok(())
 }

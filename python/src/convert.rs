@@ -4,8 +4,9 @@ pub use crate::columns::to_numpy;
 use crate::runtime::run;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
-    Date32Type, Float64Type, Int64Type, TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType,
-    TimestampSecondType, UInt64Type,
+    Date32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, TimestampMicrosecondType,
+    TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type, UInt32Type,
+    UInt64Type,
 };
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::{DataType, TimeUnit};
@@ -78,10 +79,21 @@ pub fn value<'py>(py: Python<'py>, column: &ArrayRef, row: usize) -> PyResult<Bo
     if column.is_null(row) {
         return Ok(py.None().into_bound(py));
     }
+    macro_rules! number {
+        ($type:ty) => {
+            column.as_primitive::<$type>().value(row).into_pyobject(py)?.into_any()
+        };
+    }
     Ok(match column.data_type() {
-        DataType::Float64 => column.as_primitive::<Float64Type>().value(row).into_pyobject(py)?.into_any(),
-        DataType::Int64 => column.as_primitive::<Int64Type>().value(row).into_pyobject(py)?.into_any(),
-        DataType::UInt64 => column.as_primitive::<UInt64Type>().value(row).into_pyobject(py)?.into_any(),
+        DataType::Float64 => number!(Float64Type),
+        DataType::Int8 => number!(Int8Type),
+        DataType::Int16 => number!(Int16Type),
+        DataType::Int32 => number!(Int32Type),
+        DataType::Int64 => number!(Int64Type),
+        DataType::UInt8 => number!(UInt8Type),
+        DataType::UInt16 => number!(UInt16Type),
+        DataType::UInt32 => number!(UInt32Type),
+        DataType::UInt64 => number!(UInt64Type),
         DataType::Boolean => PyBool::new(py, column.as_boolean().value(row)).to_owned().into_any(),
         DataType::Date32 => date(py, column.as_primitive::<Date32Type>().value(row))?,
         DataType::Timestamp(unit, zone) => time(py, *unit, zone.as_deref(), column, row)?,

@@ -71,6 +71,13 @@ impl PyMatrix {
         self.matrix.has_values()
     }
 
+    /// Whether ids behind the prefixes of rows and columns are integers.
+    #[getter]
+    fn sides_are_integers(&self) -> bool {
+        let manifest = self.matrix.graph().manifest();
+        manifest.integer_ids().is_none() && manifest.id_type.is_some()
+    }
+
     #[getter]
     fn is_rectangular(&self) -> bool {
         !self.matrix.is_square()

@@ -325,8 +325,8 @@ def test_parquet_pages_are_compared_with_their_checksums(make, tmp_path):
 
 def test_networkx_nodes(make):
     assert len(make(nx.Graph())) == 0
-    assert make(nx.Graph([(2**64 - 1, 0)])).info()["ids"] == "u64"
-    assert make(nx.Graph([(-(2**63), 0)])).info()["ids"] == "i64"
+    assert make(nx.Graph([(2**64 - 1, 0)])).info()["ids"] == "uint64"
+    assert make(nx.Graph([(-(2**63), 0)])).info()["ids"] == "int64"
     assert len(make(nx.empty_graph(3))) == 3
     for wrong, advice in [(nx.grid_2d_graph(2, 2), "convert_node_labels"), (nx.Graph([(1, "a")]), "one type")]:
         with pytest.raises(TypeError, match=advice):

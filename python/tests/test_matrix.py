@@ -460,7 +460,7 @@ def test_users_and_items_have_rows_and_columns_of_their_own(tmp_path):
         assert R.row_ids == ["ann", "bo"]
     numbers = [(40, 7, 1.0), (3, 5, 2.0), (40, 5, 3.0)]
     with oc.import_matrix(numbers, tmp_path / "n.oc", bipartite=True) as R:
-        assert (R.row_ids, R.column_ids) == (["3", "40"], ["5", "7"])
+        assert (R.row_ids, R.column_ids) == ([3, 40], [5, 7])
         np.testing.assert_array_equal(R.toarray(), [[2.0, 0], [3.0, 1.0]])
     chosen = {"where": "stars >= 1", "duplicates": "last"}
     with oc.import_matrix(tmp_path / "m.csv", tmp_path / "m.oc", **options, **chosen) as R:

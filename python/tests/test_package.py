@@ -126,7 +126,7 @@ def test_conversions(site):
 
 def test_integers_of_either_sign_as_ids(make):
     huge = make((np.array([2**63, 5], np.uint64), np.array([7, 2**64 - 1], np.uint64)))
-    assert huge.info()["ids"] == "u64"
+    assert huge.info()["ids"] == "uint64"
     levels = oc.bfs(huge, 2**63)
     assert levels["vertex"].dtype == np.uint64 and levels.row(7)["parent"] == 2**63
     assert levels["parent"].dtype == np.uint64 and levels["parent"].count() == 2

@@ -7,7 +7,7 @@ use crate::id_lists::{in_line, read_ids};
 use crate::progress::{runtime, runtime_or};
 use crate::report::write_import;
 use outcore::array::{self, ArrayImportOptions, ArrayImportReport, NumberOptions};
-use outcore::format::{IdColumn, Manifest};
+use outcore::format::Manifest;
 use outcore::generate::{self, GenerateOptions};
 use outcore::import::{
     self, Attributes, Condition, Duplicates, Facts, IdKind, ImportEstimate, ImportOptions, ImportReport, ImportSummary,
@@ -443,7 +443,7 @@ fn tell(report: &ImportReport, text: Option<&TextFacts>, limits: &Limits) {
         }),
     );
     tell_attributes(manifest, &line);
-    line("ids", if matches!(manifest.ids, IdColumn::String { .. }) { "strings" } else { "integers" }.to_owned());
+    line("ids", manifest.id_type_name().to_owned());
     let direction = if manifest.directed { "directed" } else { "undirected" };
     let why = match facts.direction_from.as_deref() {
         None | Some("the default") => "since nothing says otherwise".to_owned(),

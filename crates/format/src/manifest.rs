@@ -6,6 +6,7 @@
 use crate::attribute::{self, Attribute};
 use crate::error::{Error, Result};
 use crate::files::ImageFile;
+use crate::id_type::IdType;
 use crate::sealed::{self, FORMAT_NAME};
 use crate::values::{MAX_VALUE_COLUMNS, ValueColumn, ValueDomain, ValueRule, ValueType};
 use serde::{Deserialize, Serialize};
@@ -37,8 +38,12 @@ pub struct Manifest {
     pub rows: Option<u64>,
     /// Internal numbering of the vertices.
     pub order: Order,
-    /// The type of the user's ids.
+    /// Storage of the user's ids.
     pub ids: IdColumn,
+    /// The type of integer ids that the user brought, however they are stored. Images of older writers lack it; beside
+    /// strings it is only in a matrix, where integers stand behind the prefixes of rows and columns.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id_type: Option<IdType>,
     /// The values that edges have, one column after the other; the first is their weight, unless it is an attribute.
     pub values: Vec<ValueColumn>,
     /// Index of the column of values that is used as the weights: that of an attribute, if it was chosen when the image
@@ -84,7 +89,7 @@ impl Order {
     }
 }
 
-/// The type of the user's ids.
+/// Storage of the user's ids.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", tag = "type")]
 pub enum IdColumn {
@@ -184,6 +189,21 @@ impl Manifest {
         self.values.first().filter(|_| self.attributes.first().is_none_or(|attribute| attribute.column > 0))
     }
 
+    /// The type of the user's ids, unless they are strings. Where the manifest has none and ids are stored as u64, only
+    /// the ids show whether `Int64` holds them: this is `UInt64` then.
+    pub fn integer_ids(&self) -> Option<IdType> {
+        match self.ids {
+            IdColumn::String { .. } => None,
+            IdColumn::U64 { .. } => Some(self.id_type.unwrap_or(IdType::UInt64)),
+            IdColumn::Range { .. } | IdColumn::I64 { .. } => Some(self.id_type.unwrap_or(IdType::Int64)),
+        }
+    }
+
+    /// The name of the type of the user's ids.
+    pub fn id_type_name(&self) -> &'static str {
+        self.integer_ids().map_or("string", IdType::name)
+    }
+
     /// The first column of values of the weights, if there are any.
     pub fn first_weight_column(&self) -> usize {
         self.weighed_by.unwrap_or(0)
@@ -253,6 +273,7 @@ impl Manifest {
         if let Some(rows) = self.rows.filter(|&rows| rows > self.vertices || !self.directed) {
             return bad(&format!("rows among {} vertices with directed edges", self.vertices), rows);
         }
+        self.check_id_type()?;
         if self.values.len() > MAX_VALUE_COLUMNS {
             return bad(&format!("at most {MAX_VALUE_COLUMNS} columns of values"), self.values.len() as u64);
         }
@@ -300,5 +321,22 @@ impl Manifest {
             }
         }
         Ok(())
+    }
+
+    /// Refuses a type of integers for strings that no prefix makes of them, and a range of ids beyond its type.
+    fn check_id_type(&self) -> Result<()> {
+        match (&self.ids, self.integer_ids(), self.id_type) {
+            (IdColumn::String { .. }, _, Some(kind)) if self.rows.is_none() => {
+                Err(Error::new(0, "no type of integers for ids that are strings", kind.name()))
+            }
+            (&IdColumn::Range { first }, Some(kind), _) => {
+                let last = i128::from(first) + i128::from(self.vertices.max(1)) - 1;
+                if kind.holds(first.into(), last) {
+                    return Ok(());
+                }
+                Err(Error::new(0, format!("ids of type {}", kind.name()), format!("{first} to {last}")))
+            }
+            _ => Ok(()),
+        }
     }
 }

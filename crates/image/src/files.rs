@@ -5,7 +5,9 @@
 //! plain files of the expected size are read.
 
 use crate::error::{Error, Result};
-use outcore_format::{DenseManifest, ImageFile, Index, MAX_ATTRIBUTES, MAX_VALUE_COLUMNS, Manifest, PAGE_BYTES};
+use outcore_format::{
+    DenseManifest, IdType, ImageFile, Index, MAX_ATTRIBUTES, MAX_VALUE_COLUMNS, Manifest, PAGE_BYTES,
+};
 use outcore_io::backend::{FileKind, Location, What};
 use outcore_io::{Backend, DataFile, Directory, Runtime, differing_texts};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -58,6 +60,11 @@ impl ImageFiles {
     /// The manifest.
     pub fn manifest(&self) -> &Manifest {
         &self.manifest
+    }
+
+    /// Chooses the type of ids where the manifest says none.
+    pub(crate) fn set_id_type(&mut self, kind: IdType) {
+        self.manifest.id_type = Some(kind);
     }
 
     /// The manifest as bytes of its file.

@@ -9,6 +9,7 @@ use crate::input::folders::Files;
 use crate::tables::attributes::{AttributeColumn, AttributeField, Attributes, retain, retain_text};
 use arrow_array::RecordBatch;
 use outcore_declare::Choice;
+use outcore_format::IdType;
 use outcore_image::{Error, Result};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -22,6 +23,8 @@ pub enum IdKind {
     Auto,
     /// Integers: any `u64`, or any `i64`, but not both in one graph.
     Integer,
+    /// Integers of one type, whatever that of the input is.
+    Type(IdType),
     /// Strings, compared byte by byte.
     String,
 }
@@ -33,9 +36,24 @@ impl Choice for IdKind {
             "auto",
             "Integers if the beginning of the input holds only integers, else strings; a few words among integers are refused",
         ),
-        (IdKind::Integer, "integer", "Integers"),
+        (
+            IdKind::Integer,
+            "integer",
+            "Integers, of the type of the input: of text int64, or uint64 if one is beyond that",
+        ),
+        (IdKind::Type(IdType::Int32), "int32", "Integers that come back as int32"),
+        (IdKind::Type(IdType::Int64), "int64", "Integers that come back as int64"),
+        (IdKind::Type(IdType::UInt32), "uint32", "Integers that come back as uint32"),
+        (IdKind::Type(IdType::UInt64), "uint64", "Integers that come back as uint64"),
         (IdKind::String, "string", "Strings"),
     ];
+}
+
+impl IdKind {
+    /// Whether ids are to be strings, where the user says so.
+    pub(crate) fn wants_strings(self) -> Option<bool> {
+        (self != IdKind::Auto).then_some(self == IdKind::String)
+    }
 }
 
 /// Treatment of rows whose source or target has no value.
@@ -325,6 +343,11 @@ pub struct Facts {
     pub directed_by: Option<String>,
     /// Whether ids are strings (true) or integers (false); decided by the time the source is open.
     pub string_ids: bool,
+    /// The type of ids that are integers: that of the columns of ids, the narrowest of all if these differ, and `Int64`
+    /// where the input has no types. Ids may be beyond it, in inputs without types or of several.
+    pub id_type: IdType,
+    /// The user says the type of ids that are integers: an id beyond it is refused.
+    pub is_id_type_fixed: bool,
     /// Names of the source and target columns; `None` where the format has no columns.
     pub ends: Option<[String; 2]>,
     /// The name of the weights, if there are any.
@@ -347,6 +370,8 @@ pub struct Facts {
     pub sides: Option<[String; 2]>,
     /// The sides are the rows and the columns of a matrix.
     pub sides_are_matrix: bool,
+    /// Behind the prefixes of sides stand integers.
+    pub sides_are_integers: bool,
     /// The size of the input in bytes as it lies on disk, where it is known.
     pub input_bytes: Option<u64>,
     /// The input is a pipe, a device or the standard input: it may end early because what writes it failed.
@@ -485,6 +510,20 @@ impl Source {
     /// The facts of the input, to be changed.
     pub fn facts_mut(&mut self) -> &mut Facts {
         &mut self.facts
+    }
+
+    /// The source with the type of ids that the user says, if any.
+    ///
+    /// # Errors
+    /// A type of integers for ids that are strings.
+    pub fn with_id_type(mut self, ids: IdKind) -> Result<Self> {
+        let IdKind::Type(kind) = ids else { return Ok(self) };
+        if self.facts.string_ids && self.facts.sides.is_none() {
+            let expected = format!("ids that are integers, as --ids {} says", kind.name());
+            return Err(Error::input(self.parser.path(), None, expected, "strings").advise("leave --ids out"));
+        }
+        (self.facts.id_type, self.facts.is_id_type_fixed) = (kind, true);
+        Ok(self)
     }
 
     /// The parser of the blocks.

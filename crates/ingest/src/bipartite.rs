@@ -44,6 +44,7 @@ pub(crate) fn with_sides(mut source: Source, options: &InputOptions) -> Result<S
     }
     let (inner, strings, facts) = (source.parser(), source.facts.string_ids, &mut source.facts);
     (facts.sides, facts.string_ids, facts.declared) = (Some(prefixes.clone()), true, None);
+    facts.sides_are_integers = !strings;
     // If the user wants directions, edges have those of the list.
     if facts.directed.is_none() && options.directed.is_none() {
         (facts.directed, facts.directed_by) = (Some(false), Some("the two sides".to_owned()));

@@ -177,6 +177,9 @@ fn differing_text(one: &TextFacts, other: &TextFacts) -> Option<(&'static str, S
 
 /// Adds what another input says where both may say something.
 fn add(joined: &mut Facts, facts: &Facts) {
+    joined.id_type = joined.id_type.common(facts.id_type);
+    joined.is_id_type_fixed |= facts.is_id_type_fixed;
+    joined.sides_are_integers &= facts.sides_are_integers;
     joined.has_real_weights |= facts.has_real_weights;
     joined.keeps_parallel |= facts.keeps_parallel;
     joined.declared = hull(joined.declared, facts.declared);

@@ -52,7 +52,7 @@ pub fn open(runtime: &Runtime, paths: &[PathBuf], options: &InputOptions) -> Res
     }
     source.facts.notes.extend(no_data);
     source.facts.files = Files { paths: files, left_out };
-    Ok(source)
+    source.with_id_type(options.ids)
 }
 
 /// Vertices that a header may declare of a file of any size.

@@ -40,6 +40,9 @@ pub fn with_vertices(source: Source, mut loops: Source, name: &str) -> Result<So
         return Err(Error::input(name, None, expected, kind(loops.facts())));
     }
     let mut facts = source.facts.clone();
+    if !facts.is_id_type_fixed {
+        facts.id_type = facts.id_type.common(loops.facts().id_type);
+    }
     if !facts.vertex_attributes.is_empty() && !loops.facts().attributes.is_empty() {
         let names: Vec<&str> = facts.vertex_attributes.iter().map(|field| field.name.as_str()).collect();
         return Err(Error::input(

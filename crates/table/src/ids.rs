@@ -5,8 +5,8 @@
 //! pass, and [`IdLookup`] holds all ids for random access: 8 bytes per vertex, plus the text of strings, and nothing
 //! for a range.
 
-use outcore_format::{IdColumn, Order};
-use outcore_image::{ColumnStream, Error, Image, ImageFile, MANIFEST, Result, STREAM_BYTES, TextStream};
+use outcore_format::{IdColumn, IdType, Order};
+use outcore_image::{ColumnStream, Error, Image, ImageFile, Result, STREAM_BYTES, TextStream};
 use outcore_io::{Array, Budget, Fuse, Reservation};
 use std::sync::Arc;
 
@@ -15,7 +15,9 @@ pub const BATCH_IDS: usize = 1 << 16;
 /// The most text in a batch, unless one id alone is longer.
 pub const BATCH_TEXT_BYTES: usize = 1 << 20;
 
-/// A user's id: an integer or a string. Ids of one graph are of one kind, and compare in the order of that kind.
+/// A user's id: an integer or a string. Ids of one graph are of one kind, that of their type
+/// ([`Manifest::integer_ids`](outcore_format::Manifest::integer_ids)) however they are stored, and compare in the order
+/// of that kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Id<S> {
     /// A whole number from 0 on.
@@ -24,6 +26,17 @@ pub enum Id<S> {
     Signed(i64),
     /// A string, compared byte by byte.
     Text(S),
+}
+
+impl<S> Id<S> {
+    /// The id as a number, unless it is a string.
+    pub fn number(&self) -> Option<i128> {
+        match self {
+            Id::Unsigned(value) => Some((*value).into()),
+            Id::Signed(value) => Some((*value).into()),
+            Id::Text(_) => None,
+        }
+    }
 }
 
 impl Id<&str> {
@@ -58,7 +71,7 @@ impl<S: AsRef<str>> std::fmt::Display for Id<S> {
     }
 }
 
-/// The ids of consecutive vertices.
+/// The ids of consecutive vertices, of the kind that their type says.
 #[derive(Clone, Debug, PartialEq)]
 pub enum IdBatch {
     /// Whole numbers from 0 on.
@@ -75,6 +88,15 @@ pub enum IdBatch {
 }
 
 impl IdBatch {
+    /// No ids, with room for `capacity`, of the kind that the type of the image's ids says.
+    pub(crate) fn empty(image: &Image, capacity: usize) -> Self {
+        match image.manifest().integer_ids().map(IdType::is_signed) {
+            Some(false) => IdBatch::Unsigned(Vec::with_capacity(capacity)),
+            Some(true) => IdBatch::Signed(Vec::with_capacity(capacity)),
+            None => IdBatch::Text { text: String::new(), ends: Vec::with_capacity(capacity) },
+        }
+    }
+
     /// Number of ids.
     pub fn len(&self) -> usize {
         match self {
@@ -132,7 +154,7 @@ pub struct IdStream {
 
 enum Source {
     Range { first: i64 },
-    Number(Box<ColumnStream>),
+    Number(Box<Numbers>),
     Text(Box<Strings>),
 }
 
@@ -152,22 +174,24 @@ impl IdStream {
         let vertices = image.manifest().vertices;
         let bytes = batch_bytes(image);
         let reservation = image.reserve("a batch of ids", bytes)?;
-        let numbers = || Ok::<_, Error>(Source::Number(Box::new(ColumnStream::new(image, ImageFile::ID, vertices)?)));
-        let (source, batch) = match &image.manifest().ids {
-            IdColumn::Range { first } => {
-                check_range(image, *first)?;
-                (Source::Range { first: *first }, IdBatch::Signed(Vec::new()))
-            }
-            IdColumn::U64 { .. } => (numbers()?, IdBatch::Unsigned(Vec::new())),
-            IdColumn::I64 { .. } => (numbers()?, IdBatch::Signed(Vec::new())),
+        let numbers = |is_signed| {
+            let column = ColumnStream::new(image, ImageFile::ID, vertices)?;
+            let kind = image.manifest().integer_ids().unwrap_or_default();
+            Ok::<_, Error>(Source::Number(Box::new(Numbers { column, is_signed, kind })))
+        };
+        let source = match &image.manifest().ids {
+            IdColumn::Range { first } => Source::Range { first: *first },
+            IdColumn::U64 { .. } => numbers(false)?,
+            IdColumn::I64 { .. } => numbers(true)?,
             IdColumn::String { text_bytes, .. } => {
                 let ends = ColumnStream::new(image, ImageFile::ID, vertices)?;
                 let text = TextStream::new(image, ImageFile::ID_TEXT)?;
                 let budget = Arc::clone(image.runtime().budget());
                 let strings = Strings { ends, text, start_bytes: 0, text_bytes: *text_bytes, budget };
-                (Source::Text(Box::new(strings)), IdBatch::Text { text: String::new(), ends: Vec::new() })
+                Source::Text(Box::new(strings))
             }
         };
+        let batch = IdBatch::empty(image, 0);
         Ok(IdStream { source, batch, next: 0, vertices, fuse: Fuse::default(), _reservation: reservation })
     }
 
@@ -215,9 +239,16 @@ impl IdStream {
             (Source::Range { first: start }, IdBatch::Signed(values)) => {
                 values.extend((first..first + most as u64).map(|vertex| start.wrapping_add(vertex as i64)));
             }
-            (Source::Number(column), IdBatch::Unsigned(values)) => column.take_into(most, values)?,
-            (Source::Number(column), IdBatch::Signed(values)) => {
-                column.take_each(most, |read| values.extend(read.iter().map(|&value| value as i64)))?;
+            (Source::Range { first: start }, IdBatch::Unsigned(values)) => {
+                values.extend((first..first + most as u64).map(|vertex| (*start as u64).wrapping_add(vertex)));
+            }
+            (Source::Number(numbers), IdBatch::Unsigned(values)) => {
+                numbers.column.take_into(most, values)?;
+                numbers.check(values.iter().copied())?;
+            }
+            (Source::Number(numbers), IdBatch::Signed(values)) => {
+                numbers.column.take_each(most, |read| values.extend(read.iter().map(|&value| value as i64)))?;
+                numbers.check(values.iter().map(|&value| value as u64))?;
             }
             (Source::Text(strings), IdBatch::Text { text, ends }) => strings.read(most, text, ends)?,
             _ => unreachable!("a stream's batch is of the kind of its source"),
@@ -229,8 +260,8 @@ impl IdStream {
     fn finish(&mut self) -> Result<()> {
         match &mut self.source {
             Source::Range { .. } => {}
-            Source::Number(column) => {
-                column.peek(1)?;
+            Source::Number(numbers) => {
+                numbers.column.peek(1)?;
             }
             Source::Text(strings) => {
                 let Strings { ends, text, start_bytes, text_bytes, .. } = &mut **strings;
@@ -248,6 +279,36 @@ impl IdStream {
 fn batch_bytes(image: &Image) -> u64 {
     8 * image.manifest().vertices.min(BATCH_IDS as u64)
         + if string_ids(image) { 2 * BATCH_TEXT_BYTES as u64 } else { 0 }
+}
+
+/// Source of integers.
+struct Numbers {
+    column: ColumnStream,
+    /// Whether they are stored as i64.
+    is_signed: bool,
+    kind: IdType,
+}
+
+impl Numbers {
+    /// Refuses ids, by their 64 bits, that are stored but not of the type of the image's ids.
+    fn check(&self, mut ids: impl Iterator<Item = u64>) -> Result<()> {
+        let [least, greatest] = self.kind.range();
+        let beyond = match self.is_signed {
+            true if self.kind == IdType::Int64 => None,
+            true => {
+                let mut ids = ids.map(|id| i128::from(id as i64));
+                ids.find(|id| !(least..=greatest).contains(id))
+            }
+            false => match u64::try_from(greatest) {
+                Ok(u64::MAX) | Err(_) => None,
+                Ok(greatest) => ids.find(|&id| id > greatest).map(i128::from),
+            },
+        };
+        match beyond {
+            None => Ok(()),
+            Some(id) => Err(self.column.bad_value(format!("ids of type {}", self.kind.name()), id.to_string())),
+        }
+    }
 }
 
 /// Source of strings.
@@ -296,15 +357,6 @@ impl Strings {
     }
 }
 
-fn check_range(image: &Image, first: i64) -> Result<()> {
-    let last = i128::from(first) + i128::from(image.manifest().vertices) - 1;
-    if last <= i128::from(i64::MAX) {
-        return Ok(());
-    }
-    let found = format!("{} ids from {first} on", image.manifest().vertices);
-    Err(Error::damaged(image.path().join(MANIFEST), 0, format!("ids up to {}", i64::MAX), found))
-}
-
 /// Whether the users' ids are strings.
 pub fn string_ids(image: &Image) -> bool {
     matches!(image.manifest().ids, IdColumn::String { .. })
@@ -312,10 +364,10 @@ pub fn string_ids(image: &Image) -> bool {
 
 /// Parses an id of the graph's kind; `None` if the text is not such a number.
 pub fn parse_id<'a>(image: &Image, id: &'a str) -> Option<Id<&'a str>> {
-    match &image.manifest().ids {
-        IdColumn::String { .. } => Some(Id::Text(id)),
-        IdColumn::U64 { .. } => id.parse().ok().map(Id::Unsigned),
-        IdColumn::I64 { .. } | IdColumn::Range { .. } => id.parse().ok().map(Id::Signed),
+    match image.manifest().integer_ids().map(IdType::is_signed) {
+        None => Some(Id::Text(id)),
+        Some(false) => id.parse().ok().map(Id::Unsigned),
+        Some(true) => id.parse().ok().map(Id::Signed),
     }
 }
 
@@ -327,16 +379,13 @@ pub fn vertices_of(image: &Image, ids: &[impl AsRef<str>]) -> Result<Vec<u32>> {
     let mut wanted = Vec::with_capacity(ids.len());
     let mut vertices = vec![u32::MAX; ids.len()];
     for (id, slot) in ids.iter().map(AsRef::as_ref).zip(&mut vertices) {
-        match (parse_id(image, id), &image.manifest().ids) {
-            (Some(Id::Signed(value)), IdColumn::Range { first }) => {
-                check_range(image, *first)?;
-                match u64::try_from(i128::from(value) - i128::from(*first)) {
-                    Ok(vertex) if vertex < image.manifest().vertices => *slot = vertex as u32,
-                    _ => return no_such_vertex(image, id),
-                }
-            }
-            (Some(number), _) => wanted.push((number, id, slot)),
-            (None, _) => return no_such_vertex(image, id),
+        let Some(parsed) = parse_id(image, id) else { return no_such_vertex(image, id) };
+        match (parsed.number(), &image.manifest().ids) {
+            (Some(value), IdColumn::Range { first }) => match u64::try_from(value - i128::from(*first)) {
+                Ok(vertex) if vertex < image.manifest().vertices => *slot = vertex as u32,
+                _ => return no_such_vertex(image, id),
+            },
+            _ => wanted.push((parsed, id, slot)),
         }
     }
     wanted.sort_by(|a, b| a.0.cmp(&b.0));
@@ -364,10 +413,9 @@ pub fn vertices_of(image: &Image, ids: &[impl AsRef<str>]) -> Result<Vec<u32>> {
 }
 
 fn no_such_vertex<T>(image: &Image, id: &str) -> Result<T> {
-    let kind = match &image.manifest().ids {
-        IdColumn::String { .. } => "strings",
-        IdColumn::U64 { .. } => "whole numbers from 0 on",
-        IdColumn::Range { .. } | IdColumn::I64 { .. } => "whole numbers",
+    let kind = match image.manifest().integer_ids() {
+        None => "strings",
+        Some(_) => "whole numbers",
     };
     let mut ids = IdStream::new(image)?;
     let example = match ids.next()? {
@@ -431,7 +479,7 @@ pub struct IdLookup {
 
 #[derive(Debug)]
 enum StoredIds {
-    Range { first: i64 },
+    Range { first: i64, is_signed: bool },
     Unsigned(Array<u64>),
     Signed(Array<i64>),
     Text { ends: Array<u64>, text: Array<u8> },
@@ -446,13 +494,17 @@ impl IdLookup {
         let bytes = Self::bytes(image);
         image.make_room("the ids", bytes + IdStream::bytes(image))?;
         let (budget, count) = (image.runtime().budget(), image.manifest().vertices as usize);
+        let is_signed = image.manifest().integer_ids().is_some_and(IdType::is_signed);
         let mut ids = match &image.manifest().ids {
             IdColumn::Range { first } => {
-                check_range(image, *first)?;
-                return Ok(IdLookup { ids: StoredIds::Range { first: *first } });
+                return Ok(IdLookup { ids: StoredIds::Range { first: *first, is_signed } });
             }
-            IdColumn::U64 { .. } => StoredIds::Unsigned(Array::zeroed(budget, "the ids", count)?),
-            IdColumn::I64 { .. } => StoredIds::Signed(Array::zeroed(budget, "the ids", count)?),
+            IdColumn::U64 { .. } | IdColumn::I64 { .. } if is_signed => {
+                StoredIds::Signed(Array::zeroed(budget, "the ids", count)?)
+            }
+            IdColumn::U64 { .. } | IdColumn::I64 { .. } => {
+                StoredIds::Unsigned(Array::zeroed(budget, "the ids", count)?)
+            }
             IdColumn::String { text_bytes, .. } => StoredIds::Text {
                 ends: Array::zeroed(budget, "the ends of the ids", count)?,
                 text: Array::zeroed(budget, "the text of the ids", *text_bytes as usize)?,
@@ -474,7 +526,7 @@ impl IdLookup {
                     }
                     text_end += more.len();
                 }
-                _ => unreachable!("a stream's batches are of the kind that the manifest says"),
+                _ => unreachable!("a stream's batches are of the kind of the type of the ids"),
             }
         }
         Ok(IdLookup { ids })
@@ -515,7 +567,8 @@ impl IdLookup {
     pub fn id(&self, vertex: u32) -> Id<&str> {
         let place = vertex as usize;
         match &self.ids {
-            StoredIds::Range { first } => Id::Signed(first.wrapping_add(i64::from(vertex))),
+            StoredIds::Range { first, is_signed: true } => Id::Signed(first.wrapping_add(i64::from(vertex))),
+            StoredIds::Range { first, .. } => Id::Unsigned((*first as u64).wrapping_add(vertex.into())),
             StoredIds::Unsigned(values) => Id::Unsigned(values[place]),
             StoredIds::Signed(values) => Id::Signed(values[place]),
             StoredIds::Text { ends, text } => {

@@ -210,11 +210,7 @@ impl Group {
         let mut next = vertices.iter().copied().peekable();
         while next.peek().is_some() {
             let Some((first, batch)) = stream.next()? else { break };
-            let all = ids.get_or_insert_with(|| match batch {
-                IdBatch::Unsigned(_) => IdBatch::Unsigned(Vec::with_capacity(vertices.len())),
-                IdBatch::Signed(_) => IdBatch::Signed(Vec::with_capacity(vertices.len())),
-                IdBatch::Text { .. } => IdBatch::Text { text: String::new(), ends: Vec::with_capacity(vertices.len()) },
-            });
+            let all = ids.get_or_insert_with(|| IdBatch::empty(image, vertices.len()));
             let end = first + batch.len() as u64;
             while let Some(vertex) = next.next_if(|&vertex| u64::from(vertex) < end) {
                 match (&mut *all, batch.get((u64::from(vertex) - first) as usize)) {

@@ -124,7 +124,9 @@ pub fn check_output(image: &Image, output: &Path, columns: &[ColumnKind]) -> Res
         return Err(no_strings(output));
     }
     check_file(image, output)?;
-    let least_bytes = format.least_bytes(image.manifest().vertices, columns.len() as u64);
+    // Columns of ids may be narrow.
+    let wide = columns.iter().filter(|column| !column.names_vertices()).count();
+    let least_bytes = format.least_bytes(image.manifest().vertices, wide as u64);
     require_disk(image.runtime().backend(), &output.display().to_string(), least_bytes, least_bytes, folder(output))?;
     image.make_room("the result and what writes it", output_bytes(image, output, columns)?)
 }
@@ -361,8 +363,15 @@ impl Rows<'_> {
         let mut fields = String::new();
         for field in self.schema.fields() {
             let kind = match (field.data_type(), field.is_nullable()) {
-                (DataType::Float64, _) | (DataType::Int64 | DataType::UInt64, true) => "<f8",
+                (DataType::Float64, _) => "<f8",
+                (kind, true) if kind.is_integer() => "<f8",
+                (DataType::Int8, false) => "|i1",
+                (DataType::Int16, false) => "<i2",
+                (DataType::Int32, false) => "<i4",
                 (DataType::Int64, false) => "<i8",
+                (DataType::UInt8, false) => "|u1",
+                (DataType::UInt16, false) => "<u2",
+                (DataType::UInt32, false) => "<u4",
                 (DataType::UInt64, false) => "<u8",
                 _ => return Err(no_strings(output)),
             };
@@ -533,20 +542,31 @@ fn push_binary(rows: &mut Vec<u8>, column: &dyn arrow_array::Array, row: usize, 
         rows.extend(f64::NAN.to_le_bytes());
         return true;
     }
-    let whole: i128 = match column.data_type() {
+    macro_rules! whole {
+        ($type:ty) => {
+            i128::from(column.as_primitive::<$type>().value(row))
+        };
+    }
+    let (whole, bytes) = match column.data_type() {
         DataType::Float64 => {
             rows.extend(column.as_primitive::<Float64Type>().value(row).to_le_bytes());
             return true;
         }
-        DataType::Int64 => column.as_primitive::<Int64Type>().value(row).into(),
-        _ => column.as_primitive::<UInt64Type>().value(row).into(),
+        DataType::Int8 => (whole!(Int8Type), 1),
+        DataType::Int16 => (whole!(Int16Type), 2),
+        DataType::Int32 => (whole!(Int32Type), 4),
+        DataType::Int64 => (whole!(Int64Type), 8),
+        DataType::UInt8 => (whole!(UInt8Type), 1),
+        DataType::UInt16 => (whole!(UInt16Type), 2),
+        DataType::UInt32 => (whole!(UInt32Type), 4),
+        _ => (whole!(UInt64Type), 8),
     };
     if nullable {
         rows.extend((whole as f64).to_le_bytes());
         return whole.unsigned_abs() <= MOST_EXACT_INTEGER;
     }
-    // Either type is its low 64 bits.
-    rows.extend((whole as u64).to_le_bytes());
+    // A type of any sign is its low bits.
+    rows.extend_from_slice(&whole.to_le_bytes()[..bytes]);
     true
 }
 

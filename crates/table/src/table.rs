@@ -7,13 +7,16 @@
 
 use crate::ids::{BATCH_IDS, BATCH_TEXT_BYTES, Id, IdBatch, IdStream, string_ids};
 use crate::names::{Names, least_bytes};
-use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch, RecordBatchReader, StringArray, UInt64Array};
+use arrow_array::{
+    ArrayRef, Float64Array, Int8Array, Int16Array, Int32Array, Int64Array, RecordBatch, RecordBatchReader, StringArray,
+    UInt8Array, UInt16Array, UInt32Array, UInt64Array,
+};
 use arrow_buffer::{ArrowNativeType, Buffer, ScalarBuffer};
 use arrow_schema::ArrowError;
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use arrow_select::concat::concat_batches;
 use bytes::Bytes;
-use outcore_format::{IdColumn, WeightKind};
+use outcore_format::{IdType, WeightKind};
 use outcore_image::{Error, Image, Result};
 use outcore_io::buffer::{Raw, raw_bytes};
 use outcore_io::{Array, Budget, Fuse, Reservation};
@@ -80,7 +83,7 @@ impl ColumnKind {
         matches!(self, ColumnKind::Component | ColumnKind::Label)
     }
 
-    fn names_vertices(self) -> bool {
+    pub(crate) fn names_vertices(self) -> bool {
         matches!(self, ColumnKind::Vertex | ColumnKind::Component | ColumnKind::Label)
     }
 }
@@ -467,10 +470,11 @@ impl TableReader {
         }
         let (count, is_full) = self.fitting(&rows, filled);
         let some = done..done + count;
+        let kind = id_type(&self.table.image);
         let ids: ArrayRef = match &batch {
-            IdBatch::Signed(ids) => Arc::new(Int64Array::from(ids[some].to_vec())),
-            IdBatch::Unsigned(ids) => Arc::new(UInt64Array::from(ids[some].to_vec())),
-            IdBatch::Text { .. } => id_array(&self.table.image, some.map(|i| Some(batch.get(i)))),
+            IdBatch::Signed(ids) if kind == DataType::Int64 => Arc::new(Int64Array::from(ids[some].to_vec())),
+            IdBatch::Unsigned(ids) if kind == DataType::UInt64 => Arc::new(UInt64Array::from(ids[some].to_vec())),
+            _ => id_array(&self.table.image, some.map(|i| Some(batch.get(i)))),
         };
         let names = self.names.as_ref();
         let record = self.table.batch(ids, &rows[..count], |place, row| names?.name(place, row))?;
@@ -572,31 +576,55 @@ fn shared<T: Raw + ArrowNativeType>(values: &Arc<Array<T>>, first: usize, len: u
 
 /// The type of the users' ids in a table.
 pub fn id_type(image: &Image) -> DataType {
-    match image.manifest().ids {
-        IdColumn::Range { .. } | IdColumn::I64 { .. } => DataType::Int64,
-        IdColumn::U64 { .. } => DataType::UInt64,
-        IdColumn::String { .. } => DataType::Utf8,
+    match image.manifest().integer_ids() {
+        None => DataType::Utf8,
+        Some(IdType::Int8) => DataType::Int8,
+        Some(IdType::Int16) => DataType::Int16,
+        Some(IdType::Int32) => DataType::Int32,
+        Some(IdType::Int64) => DataType::Int64,
+        Some(IdType::UInt8) => DataType::UInt8,
+        Some(IdType::UInt16) => DataType::UInt16,
+        Some(IdType::UInt32) => DataType::UInt32,
+        Some(IdType::UInt64) => DataType::UInt64,
     }
 }
 
-/// Ids as an array of the graph's kind.
+/// Ids as an array of their type, which holds all ids that were read from the image.
+///
+/// # Panics
+/// If an id is of another kind than those of the image.
 pub fn id_array<'a>(image: &Image, ids: impl Iterator<Item = Option<Id<&'a str>>>) -> ArrayRef {
-    let kind = "ids of one graph are of one kind";
-    match id_type(image) {
-        DataType::Int64 => Arc::new(
-            ids.map(|id| id.map(|id| if let Id::Signed(value) = id { value } else { unreachable!("{kind}") }))
-                .collect::<Int64Array>(),
-        ),
-        DataType::UInt64 => Arc::new(
-            ids.map(|id| id.map(|id| if let Id::Unsigned(value) = id { value } else { unreachable!("{kind}") }))
-                .collect::<UInt64Array>(),
-        ),
-        _ => Arc::new(
-            ids.map(|id| id.map(|id| if let Id::Text(text) = id { text } else { unreachable!("{kind}") }))
-                .collect::<StringArray>(),
-        ),
+    match image.manifest().integer_ids() {
+        None => Arc::new(ids.map(|id| id.map(|id| text(id))).collect::<StringArray>()),
+        Some(IdType::Int8) => Arc::new(integers(ids, |bits| bits as i8).collect::<Int8Array>()),
+        Some(IdType::Int16) => Arc::new(integers(ids, |bits| bits as i16).collect::<Int16Array>()),
+        Some(IdType::Int32) => Arc::new(integers(ids, |bits| bits as i32).collect::<Int32Array>()),
+        Some(IdType::Int64) => Arc::new(integers(ids, |bits| bits as i64).collect::<Int64Array>()),
+        Some(IdType::UInt8) => Arc::new(integers(ids, |bits| bits as u8).collect::<UInt8Array>()),
+        Some(IdType::UInt16) => Arc::new(integers(ids, |bits| bits as u16).collect::<UInt16Array>()),
+        Some(IdType::UInt32) => Arc::new(integers(ids, |bits| bits as u32).collect::<UInt32Array>()),
+        Some(IdType::UInt64) => Arc::new(integers(ids, |bits| bits).collect::<UInt64Array>()),
     }
 }
+
+/// Ids that are integers, made of the lowest of their bits.
+fn integers<'a, T>(
+    ids: impl Iterator<Item = Option<Id<&'a str>>>,
+    of_bits: impl Fn(u64) -> T,
+) -> impl Iterator<Item = Option<T>> {
+    ids.map(move |id| match id? {
+        Id::Unsigned(value) => Some(of_bits(value)),
+        Id::Signed(value) => Some(of_bits(value as u64)),
+        Id::Text(_) => unreachable!("{ONE_KIND}"),
+    })
+}
+
+fn text(id: Id<&str>) -> &str {
+    let Id::Text(text) = id else { unreachable!("{ONE_KIND}") };
+    text
+}
+
+const ONE_KIND: &str = "ids of one graph are of one kind";
 
 /// The next item of a reader of Arrow, whose error is ours within one of Arrow.
 pub fn arrow_item(next: Result<Option<RecordBatch>>) -> Option<std::result::Result<RecordBatch, ArrowError>> {

@@ -39,7 +39,7 @@ def import_graph(
     delimiter: str | None = None,
     header: bool | None = None,
     comment: str | None = None,
-    ids: Literal["auto", "integer", "string"] = "auto",
+    ids: Literal["auto", "integer", "int32", "int64", "uint32", "uint64", "string"] = "auto",
     nulls: Literal["error", "skip"] = "error",
     bipartite: bool | tuple[str, str] = False,
     vertices: Any = None,
@@ -107,7 +107,8 @@ def import_graph(
             character; by default detected from the first lines.
         header: Whether the first line of a text file names the columns; by default detected from the first lines.
         comment: What comments in a text file begin with, or "none"; by default "#" and "%", but nothing in CSV.
-        ids: Whether ids are integers or strings; by default integers if they all are.
+        ids: Whether ids are integers or strings; by default integers if they all are. Integers come back as the type of
+            the input, or as the one that is named here.
         nulls: What is done with rows whose source or target has no value: the first is an error, or they are left out
             and counted in a note.
         bipartite: Whether sources are one side of the graph and targets the other, such as users and items, and 1 of
@@ -141,8 +142,9 @@ def import_graph(
 
     Returns:
         What the import did, as a dict: `vertices`, `edges`, `directed` and what decided it (`direction_from`),
-        `weights` (their name), `attributes` and `vertex_attributes` (names and kinds), `order`, `ids` ("integer" or
-        "string"), `edges_read`, `duplicates`, `self_loops` (of the input), `self_loops_stored`, `isolated_vertices`;
+        `weights` (their name), `attributes` and `vertex_attributes` (names and kinds), `order`, `ids` (their type, such
+        as "int64" or "string"), `edges_read`, `duplicates`, `self_loops` (of the input), `self_loops_stored`,
+        `isolated_vertices`;
         `source` and `target`, the columns that were taken; `compression`, and of a list of edges in text `separator`,
         `header`, `comments` (how many) and `first_comment`; `first_edges` as they were understood; `files` that were
         read, and `files_left_out` of their folders; `notes` on how the input was read; and `stats`. Its method

@@ -77,7 +77,8 @@ def pandas_table(frame: Any, has_attributes: bool = False) -> Any:
     columns = []
     for place, label in enumerate(frame.columns):
         array = frame.iloc[:, place].to_numpy()
-        kind = {"i": "i8", "u": "u8", "f": "f8", "U": "str", "T": "str"}.get(array.dtype.kind, "other")
+        integers = f"{array.dtype.kind}{array.itemsize}"
+        kind = {"i": integers, "u": integers, "f": "f8", "U": "str", "T": "str"}.get(array.dtype.kind, "other")
         if array.dtype.kind == "O" and all(isinstance(value, str) for value in array):
             kind = "str"
         columns.append((str(label), kind, array))

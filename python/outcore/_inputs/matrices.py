@@ -47,6 +47,8 @@ def of_scipy(matrix: Any, request: Request) -> Tables:
     # Entries at one place add up, as in SciPy; the import does it, which refuses sums beyond the range.
     n = height if rows is None else height + width
     edges = pieces_of_arrays(columns, is_matrix)
+    # Places are integers of Python's: the type of indices is SciPy's choice by the size of the matrix.
+    edges = edges._replace(columns=[("source", "i8"), ("target", "i8"), *edges.columns[2:]])
     vertices = (None, n) if sides is None else (_sides(sides, matrix.shape), None)
     return Tables(edges, "the SciPy matrix", weights, vertices=vertices, duplicates="sum", rows=rows)
 

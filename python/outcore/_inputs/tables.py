@@ -16,8 +16,8 @@ Vertices = tuple[Any, int | None]
 
 
 class Chunks(NamedTuple):
-    """Columns piece by piece. Their types are i8, u8, f8, c16 and str, and other for columns that can be no ids and no
-    weights."""
+    """Columns piece by piece. Their types are NumPy's i1 to i8, u1 to u8, f8 and c16, str, and other for columns that
+    can be no ids and no weights. Ids come back as the type of their columns."""
 
     columns: list[tuple[str, str]]
     pieces: Iterator[tuple[Any, ...]]
@@ -105,7 +105,9 @@ def pieces_of_arrays(columns: list[tuple[str, np.ndarray]], is_matrix: bool = Fa
 
 
 def _column_kind(name: str, array: np.ndarray, is_matrix: bool) -> str:
-    kinds = {"i": "i8", "u": "u8", "U": "str", "T": "str"} | ({"f": "f8"} if name == "weight" else {})
+    kinds = {"U": "str", "T": "str", "i": f"i{array.itemsize}", "u": f"u{array.itemsize}"}
+    if name == "weight":
+        kinds["f"] = "f8"
     if is_matrix and name == "weight":
         kinds["c"] = "c16"
     kind = kinds.get(array.dtype.kind)

@@ -188,8 +188,8 @@ class SparseMatrix(_Operator):
 
     @functools.cached_property
     def row_ids(self) -> list[Any]:
-        """The id of every row: of matrices without ids, such as SciPy's, their numbers from 0. One pass over the ids,
-        which stay in memory with the matrix and do not count under the limit.
+        """The id of every row, an integer or a string as it was given: of matrices without ids, such as SciPy's, their
+        numbers from 0. One pass over the ids, which stay in memory with the matrix and do not count under the limit.
 
         >>> ratings = [("ann", "Dune", 5.0), ("bob", "Heat", 3.0), ("bob", "Dune", 4.0)]
         >>> R = oc.import_matrix(ratings, "rated.oc", bipartite=True, replace=True)
@@ -215,7 +215,8 @@ class SparseMatrix(_Operator):
         if is_square:
             return ids
         prefix = len(_outcore.SIDES[axis])
-        return [text[prefix:] for text in (ids[:rows] if axis == 0 else ids[rows : rows + columns])]
+        texts = [text[prefix:] for text in (ids[:rows] if axis == 0 else ids[rows : rows + columns])]
+        return [int(text) for text in texts] if self._matrix.sides_are_integers else texts
 
     @property
     def nnz(self) -> int:

@@ -4,7 +4,7 @@
 use outcore_format::text::TextWriter;
 use outcore_format::{
     Attribute, AttributeKind, DENSE_FORMAT_NAME, DenseManifest, DenseShape, ElementType, FORMAT_NAME, FORMAT_VERSION,
-    GROUP_BYTES, HEADER_BYTES, IdColumn, ImageFile, ImportFacts, Index, Kind, ListFile, ListWriter, Lists,
+    GROUP_BYTES, HEADER_BYTES, IdColumn, IdType, ImageFile, ImportFacts, Index, Kind, ListFile, ListWriter, Lists,
     MAX_ATTRIBUTES, MAX_VALUE_COLUMNS, MAX_VERTICES, Manifest, Order, Origin, PAGE_BYTES, PageBytes, Shape, Strings,
     ValueColumn, ValueType, block, column, dense, flags, index_bytes, list, text, values,
 };
@@ -334,6 +334,7 @@ fn manifest(ids: IdColumn) -> Manifest {
         rows: Some(2),
         order: Order::Degree,
         ids,
+        id_type: Some(IdType::Int32),
         values: vec![column("w"), column("imaginary"), small("kind"), small("kind")],
         weighed_by: None,
         attributes: vec![attribute(2)],
@@ -513,4 +514,34 @@ fn a_newer_version_is_called_newer_and_unknown_members_are_ignored() {
         checksum(&[body.trim_end().as_bytes()])
     );
     assert_eq!(Manifest::from_bytes(sealed.as_bytes()).unwrap(), manifest(IdColumn::Range { first: 0 }));
+}
+
+/// The manifest with other text in place of some, sealed.
+fn edited(from: &str, to: &str) -> Vec<u8> {
+    let text = String::from_utf8(manifest(IdColumn::Range { first: 0 }).to_bytes()).unwrap();
+    assert!(text.contains(from), "no {from} in {text}");
+    let text = text.replace(from, to);
+    let body = text[text.find("\"manifest\": ").unwrap() + 12..text.rfind('}').unwrap()].trim_end();
+    format!("{{\"manifest\": {body}, \"checksum\": \"{:08x}\"}}", checksum(&[body.as_bytes()])).into_bytes()
+}
+
+#[test]
+fn the_type_of_ids_is_a_fact_beside_their_storage() {
+    let row = specification().lines().find(|line| line.starts_with("| `id_type` |")).unwrap().to_owned();
+    for kind in IdType::ALL {
+        assert!(row.contains(&format!("`{}`", kind.name())), "{row}");
+        let named = edited("\"int32\"", &format!("\"{}\"", kind.name()));
+        let read = Manifest::from_bytes(&named).unwrap();
+        assert_eq!((read.id_type, read.id_type_name()), (Some(kind), kind.name()));
+        assert_eq!(Manifest::from_bytes(&read.to_bytes()).unwrap(), read);
+    }
+    let unknown = Manifest::from_bytes(&edited("\"int32\"", "\"int128\"")).unwrap_err().to_string();
+    assert!(unknown.contains("int128"), "{unknown}");
+    let older = Manifest::from_bytes(&edited("  \"id_type\": \"int32\",\n", "")).unwrap();
+    assert_eq!((older.id_type, older.id_type_name()), (None, "int64"));
+    let beyond = Manifest::from_bytes(&edited("\"first\": 0", "\"first\": 2147483646")).unwrap_err().to_string();
+    assert!(beyond.contains("ids of type int32") && beyond.contains("2147483648"), "{beyond}");
+    let strings = IdColumn::String { end_pages: 1, text_pages: 1, text_bytes: 5 };
+    let of_graph = Manifest { rows: None, ..manifest(strings) };
+    assert!(Manifest::from_bytes(&of_graph.to_bytes()).unwrap_err().to_string().contains("that are strings"));
 }

@@ -1,4 +1,4 @@
-//! The id column: the user's ids in the order of the vertices' numbers.
+//! The id column: the user's ids in the order of the vertices' numbers, and their type.
 //!
 //! In the order by id the sorted ids are the column. In the order by degree they are distributed by class first: within
 //! a class they stay in order, and the classes one after the other are the column. In the order near they are
@@ -12,8 +12,8 @@ use super::page_file::PageFile;
 use super::sides::Sides;
 use outcore_format::column::ColumnWriter;
 use outcore_format::text::TextWriter;
-use outcore_format::{IdColumn, Order, Origin};
-use outcore_image::{ImageFile, Result};
+use outcore_format::{IdColumn, IdType, Order, Origin};
+use outcore_image::{Error, ImageFile, Result};
 use outcore_io::{Array, Chain, Spill, SpillReader, Streams};
 
 /// The highest bit, which sorting flips where ids are signed.
@@ -21,6 +21,15 @@ const SIGN: u64 = 1 << 63;
 
 /// The shortest blocks of temporary files.
 const LEAST_BLOCK_WORDS: u64 = 512;
+
+/// Ids that were written.
+pub(super) struct WrittenIds {
+    pub column: IdColumn,
+    /// In a graph with two sides, the side of every vertex, and the number of vertices on the first.
+    pub sides: Option<(StoredAttributes, u64)>,
+    /// The least and the greatest id, if they are integers; also behind the prefixes of rows and columns of a matrix.
+    pub ends: Option<[i128; 2]>,
+}
 
 pub(super) struct IdWriting<'a> {
     pub job: &'a Job<'a>,
@@ -39,7 +48,7 @@ impl IdWriting<'_> {
         let plain = |id: u64| if signed { id ^ SIGN } else { id };
         if let Some(first) = first
             && self.order == Order::Input
-            && let Ok(first) = i64::try_from(if signed { i128::from(plain(first) as i64) } else { i128::from(first) })
+            && let Ok(first) = i64::try_from(self.vertices.integer(first))
         {
             return Ok(IdColumn::Range { first });
         }
@@ -57,8 +66,11 @@ impl IdWriting<'_> {
         Ok(if signed { IdColumn::I64 { pages } } else { IdColumn::U64 { pages } })
     }
 
-    /// Writes strings and, in a graph with two sides, the side of every vertex; counts those of the first.
-    pub(super) fn strings(&self) -> Result<(IdColumn, Option<(StoredAttributes, u64)>)> {
+    /// Writes strings and, in a graph with two sides, the side of every vertex.
+    pub(super) fn strings(&self) -> Result<WrittenIds> {
+        let facts = &self.job.facts;
+        let prefixes = facts.sides.as_ref().filter(|_| facts.sides_are_matrix && facts.sides_are_integers);
+        let mut ends_of_ids: Option<[i128; 2]> = None;
         let mut sides = self.job.facts.sides.as_ref().map(|sides| Sides::create(self.job, sides)).transpose()?;
         let mut ends = self.file(ImageFile::ID, |origin| ColumnWriter::new(origin, false))?;
         let mut texts = self.file(ImageFile::ID_TEXT, TextWriter::new)?;
@@ -85,13 +97,17 @@ impl IdWriting<'_> {
                 ends.put(|writer, emit| writer.push(text_bytes, emit))?;
                 texts.put(|writer, emit| writer.push(&string, |page| emit(0, page)))?;
                 sides.as_mut().map_or(Ok(()), |sides| sides.push(&string))?;
+                if let Some(id) = prefixes.and_then(|prefixes| integer_behind(prefixes, &string)) {
+                    let [least, greatest] = ends_of_ids.unwrap_or([id; 2]);
+                    ends_of_ids = Some([least.min(id), greatest.max(id)]);
+                }
                 Ok(true)
             },
         )?;
         let end_pages = ends.finish(|writer, emit| writer.finish(emit))?;
         let text_pages = texts.finish(|writer, emit| writer.finish(|page| emit(0, page)))?;
         let column = IdColumn::String { end_pages, text_pages, text_bytes };
-        Ok((column, sides.map(Sides::finish).transpose()?))
+        Ok(WrittenIds { column, sides: sides.map(Sides::finish).transpose()?, ends: ends_of_ids })
     }
 
     fn file<W>(&self, file: ImageFile, writer: impl FnOnce(Origin) -> W) -> Result<PageFile<'_, W>> {
@@ -208,4 +224,32 @@ impl IdWriting<'_> {
         }
         Ok(())
     }
+}
+
+impl Job<'_> {
+    /// Refuses ids beyond the type that the user says.
+    pub(super) fn check_id_type(&self, ends: Option<[i128; 2]>) -> Result<()> {
+        let (kind, Some([least, greatest])) = (self.facts.id_type, ends) else { return Ok(()) };
+        if !self.facts.is_id_type_fixed || kind.holds(least, greatest) {
+            return Ok(());
+        }
+        let beyond = if kind.holds(least, least) { greatest } else { least };
+        let name = kind.name();
+        Err(Error::Unsuitable(format!("expected ids of type {name}, as --ids says, found {beyond}; leave --ids out")))
+    }
+
+    /// The type of the ids whose least and greatest these are, unless they are strings.
+    pub(super) fn id_type(&self, ends: Option<[i128; 2]>) -> Option<IdType> {
+        let kind = self.facts.id_type;
+        match (ends, self.facts.string_ids) {
+            (Some([least, greatest]), _) => Some(kind.wide_enough(least, greatest)),
+            (None, is_string) => (!is_string).then_some(kind),
+        }
+    }
+}
+
+/// The integer in a text behind one of two prefixes.
+fn integer_behind(prefixes: &[String; 2], text: &[u8]) -> Option<i128> {
+    let number = prefixes.iter().find_map(|prefix| text.strip_prefix(prefix.as_bytes()))?;
+    str::from_utf8(number).ok()?.parse().ok()
 }

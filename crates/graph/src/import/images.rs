@@ -250,10 +250,13 @@ fn source_of(graph: Arc<Graph>, options: &InputOptions, part: Part, sides: Optio
     facts.rows = rows.filter(|_| !is_matrix);
     facts.keeps_parallel = graph.manifest().parallel_edges;
     (facts.sides, facts.sides_are_matrix) = (sides, is_matrix);
+    if let Some(kind) = graph.manifest().id_type {
+        (facts.id_type, facts.sides_are_integers) = (kind, is_matrix);
+    }
     facts.notes = Vec::from_iter(note);
     facts.unmet.extend(unmet);
     facts.unmet_vertices = left_out.filter(|_| !has_met).unwrap_or(0);
-    Ok(source)
+    source.with_id_type(options.ids)
 }
 
 /// Refuses integers where ids are to begin with prefixes, and names of attributes that the edges of a graph have not.

@@ -4,7 +4,7 @@ use super::attributes::{Attributes, Owner, StoredAttributes, check_names};
 use super::edges::edge_words;
 use super::encode::{Beside, Encoding, ListStats};
 use super::estimate;
-use super::id_column::IdWriting;
+use super::id_column::{IdWriting, WrittenIds};
 use super::ids::runs::{Locals, MergePlan, Numbers, Run, RunId, RunWriter, Vertices, merge_all, too_many_vertices};
 use super::lists::{Writing, Written};
 use super::names::restore_names;
@@ -67,6 +67,8 @@ struct Merged {
     isolated: u64,
     /// The least id, as it sorts, if all ids are consecutive integers.
     consecutive_from: Option<u64>,
+    /// The least and the greatest id, where there are some that are integers.
+    ends: Option<[i128; 2]>,
     /// A number that depends on all ids and on nothing else.
     fingerprint: u64,
 }
@@ -145,6 +147,7 @@ impl<'a> Job<'a> {
         self.stats.temporary_bytes =
             input.written_bytes + self.attributes.iter().flatten().map(Attributes::len_bytes).sum::<u64>();
         let mut merged = self.merge::<K>(&input)?;
+        self.check_id_type(merged.ends)?;
         trim_freed_memory();
         let numbered = self.number::<K>(&mut input, &mut merged)?;
         self.stats.number_seconds = self.lap();
@@ -169,9 +172,15 @@ impl<'a> Job<'a> {
             order: numbered.order,
             slot_starts: &slot_starts,
         };
-        let (ids, sides) =
-            if self.facts.string_ids { writing.strings()? } else { (writing.integers(merged.consecutive_from)?, None) };
-        let mut manifest = self.manifest(&input, &merged, &written, ids, weights, numbered.order);
+        let WrittenIds { column, sides, ends } = match self.facts.string_ids {
+            true => writing.strings()?,
+            false => {
+                let column = writing.integers(merged.consecutive_from)?;
+                WrittenIds { column, sides: None, ends: merged.ends }
+            }
+        };
+        let mut manifest = self.manifest(&input, &merged, &written, column, weights, numbered.order);
+        manifest.id_type = self.id_type(ends);
         if let Some((StoredAttributes { values, attributes }, sources)) = sides {
             (manifest.vertex_values, manifest.vertex_attributes) = (values, attributes);
             // The ids of rows sort first, and so they are numbered.
@@ -315,12 +324,12 @@ impl<'a> Job<'a> {
             signed: input.signed,
         };
         let (mut classes, mut isolated, mut fingerprint) = (Classes::new(self.rows.unwrap_or(0)), 0, 0);
-        let (mut count, mut first, mut gap) = (0u64, None, false);
+        let (mut count, mut first, mut last, mut gap) = (0u64, None, None, false);
         let vertices = merge_all::<K>(self.runtime, runs, plan, |id, sources, targets| {
             classes.add(sources + targets);
             isolated += u64::from(sources + targets == 0);
             fingerprint = id.fingerprint(fingerprint);
-            first = first.or(id.number());
+            (first, last) = (first.or(id.number()), id.number());
             gap |= id.number() != first.map(|first: u64| first.wrapping_add(count));
             count += 1;
             Ok(())
@@ -328,7 +337,8 @@ impl<'a> Job<'a> {
         if let Some(rows) = self.rows.filter(|&rows| rows > count) {
             return Err(Error::Usage(format!("expected at least {rows} vertices, which are rows, found {count}")));
         }
-        Ok(Merged { vertices, classes, isolated, consecutive_from: first.filter(|_| !gap), fingerprint })
+        let ends = first.zip(last).map(|(first, last)| [first, last].map(|id| vertices.integer(id)));
+        Ok(Merged { vertices, classes, isolated, consecutive_from: first.filter(|_| !gap), ends, fingerprint })
     }
 
     /// A run of all integers in a range, none of them in an edge.
@@ -674,6 +684,7 @@ impl<'a> Job<'a> {
             rows: self.rows,
             order,
             ids,
+            id_type: None,
             values: weights.map(|kind| column(3, name, kind)).into_iter().chain(imaginary).collect(),
             weighed_by: None,
             attributes: Vec::new(),

@@ -2,7 +2,7 @@
 
 use super::options::{ImportReport, ImportStats};
 use crate::look::info::named;
-use outcore_format::{IdColumn, ImportFacts, Order};
+use outcore_format::{ImportFacts, Order};
 use serde::Serialize;
 use std::path::PathBuf;
 
@@ -26,7 +26,7 @@ pub struct ImportSummary {
     /// How the input was read.
     #[serde(flatten)]
     pub facts: ImportFacts,
-    /// Type of the ids: `string` or `integer`.
+    /// Type of the ids: `string`, or that of integers, such as `int64`.
     pub ids: &'static str,
     /// Source, target and weight of the first edges, as they were understood.
     pub first_edges: Vec<(String, String, Option<String>)>,
@@ -53,8 +53,8 @@ impl ImportSummary {
             attributes: named(&manifest.attributes),
             vertex_attributes: named(&manifest.vertex_attributes),
             order: manifest.order,
+            ids: manifest.id_type_name(),
             facts: manifest.import,
-            ids: if matches!(manifest.ids, IdColumn::String { .. }) { "string" } else { "integer" },
             first_edges: first_edges.into_iter().map(|edge| (edge.source, edge.target, edge.weight)).collect(),
             files: names(files.paths),
             files_left_out: names(files.left_out),

@@ -1,7 +1,7 @@
 //! Facts of an image, in one flat object for people and programs: `outcore info --json`, and `Graph.info()` in Python.
 
 use crate::engine::graph::Graph;
-use outcore_format::{Attribute, IdColumn};
+use outcore_format::Attribute;
 use serde::Serialize;
 
 /// Facts of an image. Serialised, the names of the fields are the names of the facts.
@@ -29,7 +29,7 @@ pub struct GraphInfo {
     pub attributes: Vec<(String, &'static str)>,
     /// The names of the attributes of vertices, and what they are.
     pub vertex_attributes: Vec<(String, &'static str)>,
-    /// The type of the users' ids: `i64`, `u64` or `string`.
+    /// The type of the users' ids: `string`, or that of integers, such as `int64`.
     pub ids: &'static str,
     /// Internal order of vertices: `input`, `degree` or `near`.
     pub order: &'static str,
@@ -105,11 +105,7 @@ impl Graph {
             weight_type: manifest.weights().map(|all| if manifest.complex { "complex" } else { all.kind.name() }),
             attributes: named(&manifest.attributes),
             vertex_attributes: named(&manifest.vertex_attributes),
-            ids: match &manifest.ids {
-                IdColumn::Range { .. } | IdColumn::I64 { .. } => "i64",
-                IdColumn::U64 { .. } => "u64",
-                IdColumn::String { .. } => "string",
-            },
+            ids: manifest.id_type_name(),
             order: manifest.order.name(),
             max_out_degree: out.max_degree,
             max_in_degree: in_lists.unwrap_or(out).max_degree,

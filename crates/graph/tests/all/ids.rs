@@ -3,10 +3,10 @@
 use crate::common;
 
 use common::{Model, ModelIds, open};
-use outcore_format::{Order, WeightKind};
+use outcore_format::{IdType, Order, WeightKind};
 use outcore_graph::Graph;
-use outcore_image::{Error, ImageFile};
-use outcore_table::{IdLookup, IdStream};
+use outcore_image::{Error, ImageFile, ImageOptions};
+use outcore_table::{Id, IdLookup, IdStream};
 
 fn all_models() -> Vec<Model> {
     let vertices = 70_000;
@@ -133,8 +133,51 @@ fn columns_of_the_wrong_length_are_refused() {
     let directory = tempfile::tempdir().unwrap();
     let image = Model::random(1, 40, 60, false, false).write(directory.path());
     common::edit_manifest(&image, |manifest| manifest.ids = outcore_format::IdColumn::Range { first: i64::MAX - 38 });
-    assert!(matches!(streamed(&open(&image, 1)), Err(Error::Corrupt { .. })));
-    assert!(matches!(open(&image, 1).vertex("5"), Err(Error::Corrupt { .. })));
+    let opened = Graph::open(&common::runtime(1), &image, ImageOptions::default());
+    assert!(opened.unwrap_err().to_string().contains("ids of type int64"));
+}
+
+#[test]
+fn ids_are_of_one_kind_and_type_however_they_are_stored() {
+    let small = |first: u64| ModelIds::Unsigned((first..first + 50).map(|id| 3 * id).collect());
+    let huge = ModelIds::Unsigned((0..50).map(|id| (1 << 63) - 25 + id).collect());
+    let range = ModelIds::Range(7);
+    for (ids, stored, read, is_signed) in [
+        (small(0), None, "int64", true),
+        (huge, None, "uint64", false),
+        (small(0), Some(IdType::Int32), "int32", true),
+        (range, Some(IdType::UInt8), "uint8", false),
+        (Model::signed_ids(50), Some(IdType::Int16), "int16", true),
+    ] {
+        for order in [Order::Input, Order::Degree] {
+            let model = Model::random(1, 50, 60, false, false).with_ids(ids.clone()).with_order(order);
+            let directory = tempfile::tempdir().unwrap();
+            let image = model.write(directory.path());
+            common::edit_manifest(&image, |manifest| manifest.id_type = stored);
+            let graph = open(&image, 1);
+            assert_eq!(graph.info().ids, read);
+            assert_eq!(outcore_table::id_type(graph.image()).to_string().to_lowercase(), read);
+            let expected: Vec<String> = model.places().into_iter().map(|place| model.id(place)).collect();
+            assert_eq!(streamed(&graph).unwrap(), expected);
+            let lookup = IdLookup::new(&graph).unwrap();
+            assert!((0..50).all(|vertex| matches!(lookup.id(vertex), Id::Signed(_)) == is_signed));
+            for (vertex, id) in expected.iter().enumerate() {
+                assert_eq!(graph.vertex(id).unwrap(), vertex as u32, "{read}");
+            }
+        }
+    }
+    for (ids, stored) in [
+        (small(1 << 20), IdType::Int16),
+        (small(u64::MAX / 4), IdType::Int64),
+        (Model::signed_ids(50), IdType::UInt64),
+        (Model::signed_ids(50), IdType::Int8),
+    ] {
+        let directory = tempfile::tempdir().unwrap();
+        let image = Model::random(1, 50, 60, false, false).with_ids(ids).write(directory.path());
+        common::edit_manifest(&image, |manifest| manifest.id_type = Some(stored));
+        let text = streamed(&open(&image, 1)).unwrap_err().to_string();
+        assert!(text.contains(&format!("ids of type {}", stored.name())), "{text}");
+    }
 }
 
 #[test]

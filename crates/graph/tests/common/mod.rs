@@ -3,8 +3,8 @@
 
 use outcore_format::text::TextWriter;
 use outcore_format::{
-    FORMAT_NAME, FORMAT_VERSION, IdColumn, ImportFacts, ListFile, ListWriter, Manifest, Order, PAGE_BYTES, ValueColumn,
-    ValueType, WeightKind, column::ColumnWriter, index_bytes, values::ValueWriter,
+    FORMAT_NAME, FORMAT_VERSION, IdColumn, IdType, ImportFacts, ListFile, ListWriter, Manifest, Order, PAGE_BYTES,
+    ValueColumn, ValueType, WeightKind, column::ColumnWriter, index_bytes, values::ValueWriter,
 };
 use outcore_graph::import::{self, Attributes, ImportOptions, InputOptions};
 use outcore_graph::{Direction, Graph};
@@ -195,6 +195,11 @@ impl Model {
             rows: None,
             order: self.order,
             ids: self.write_ids(&image),
+            id_type: match self.ids {
+                ModelIds::Text(_) => None,
+                ModelIds::Unsigned(_) => Some(IdType::UInt64),
+                ModelIds::Range(_) | ModelIds::Signed(_) => Some(IdType::Int64),
+            },
             values: values.into_iter().collect(),
             weighed_by: None,
             attributes: Vec::new(),

@@ -329,8 +329,8 @@ impl<'a> Sample<'a> {
 
     /// Whether ids are strings: as JSON says, unless the user does.
     fn has_strings(&self, path: &Path, members: &Members, options: &InputOptions) -> Result<bool> {
-        if options.ids != IdKind::Auto {
-            return Ok(options.ids == IdKind::String);
+        if let Some(wants_strings) = options.ids.wants_strings() {
+            return Ok(wants_strings);
         }
         let mut first: Option<bool> = None;
         for &(number, text) in &self.lines {

@@ -231,10 +231,8 @@ pub(crate) fn open<R: ReadRecords + 'static>(
         first = Records::default();
         ended = fill(&mut reader, &mut first)?;
     }
-    let strings = match options.ids {
-        IdKind::Auto => known.strings.unwrap_or(integers == Some(false)),
-        kind => kind == IdKind::String,
-    };
+    let guessed_strings = || known.strings.unwrap_or(integers == Some(false));
+    let strings = options.ids.wants_strings().unwrap_or_else(guessed_strings);
     let stream = reader.stream();
     let facts = Facts {
         format,

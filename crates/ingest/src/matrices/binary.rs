@@ -14,6 +14,7 @@ use crate::batch::{
 };
 use crate::input::file::{Input, Stream};
 use crate::text::source::{begin, begin_weights, text_of, weights_wanted};
+use outcore_format::IdType;
 use outcore_image::{Error, Result};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -47,6 +48,7 @@ pub(crate) fn open(input: &Input, options: &InputOptions, format: &'static str, 
         input_bytes: size_bytes,
         is_pipe: size_bytes.is_none(),
         edges: edges.map(|bytes| bytes / record.len_bytes() as u64),
+        id_type: if record == Record::Unsigned32 { IdType::UInt32 } else { IdType::Int64 },
         ..Facts::default()
     };
     let parser = Arc::new(BinaryParser { path: stream.path().to_owned(), record });

@@ -6,6 +6,7 @@
 
 use crate::batch::{EdgeBatch, Ids, Source};
 use crate::column_names::kinds_note;
+use outcore_format::IdType;
 use outcore_image::{Error, Result};
 use std::path::PathBuf;
 
@@ -41,6 +42,10 @@ pub fn with_shape(mut source: Source, [rows, columns]: [u64; 2]) -> Result<Sourc
         facts.notes.retain(|note| as_ids.as_ref() != Some(note));
     }
     let is_square = rows == columns;
+    if !facts.is_id_type_fixed {
+        // Places in the matrix, columns behind rows: the types of their columns are not those of ids.
+        facts.id_type = IdType::default();
+    }
     facts.directed = Some(true);
     facts.directed_by = Some(shape);
     facts.rows = (!is_square).then_some(rows);

@@ -29,7 +29,7 @@ use crate::text::source::begin;
 use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchReader};
 use arrow_buffer::NullBuffer;
 use arrow_schema::{ArrowError, DataType, Field, Schema};
-use outcore_format::AttributeKind;
+use outcore_format::{AttributeKind, IdType};
 use outcore_image::{Error, Result};
 use outcore_io::{Reservation, differing_texts, making_rows};
 use std::path::{Path, PathBuf};
@@ -77,7 +77,8 @@ pub fn from_batches(reader: Box<dyn RecordBatchReader + Send>, name: &str, optio
     let facts = columns.facts("arrow");
     let left_out = LeftOut::new(options.nulls);
     let parser = TableParser { path, columns, longest_id_bytes: LONGEST_ID_BYTES, left_out };
-    with_sides(with_conditions(TableBlocks::source(facts, parser, batches), options, &[])?, options)
+    with_sides(with_conditions(TableBlocks::source(facts, parser, batches), options, &[])?, options)?
+        .with_id_type(options.ids)
 }
 
 /// The chosen columns of record batches, which are validated; `path` stands for them in messages.
@@ -122,6 +123,8 @@ pub(crate) struct TableColumns {
     /// Whether weights are complex numbers, each a list of two real ones.
     is_complex: bool,
     pub(crate) strings: bool,
+    /// The type of ids that are integers.
+    id_type: IdType,
     /// Whether edges have a direction, where the table is an export that says so.
     directed: Option<bool>,
     keeps_parallel: bool,
@@ -166,6 +169,7 @@ impl TableColumns {
             has_real_weights: false,
             is_complex: false,
             strings: id_kind(schema, 0, path)?,
+            id_type: id_type(schema, 0),
             directed: None,
             keeps_parallel: false,
             kind: None,
@@ -192,12 +196,7 @@ impl TableColumns {
             return Err(Error::input(path, None, expected, "integers and strings")
                 .advise("cast one of them, or name other columns with --source and --target"));
         }
-        let wrong_kind = match options.ids {
-            IdKind::Integer => source_strings,
-            IdKind::String => !source_strings,
-            IdKind::Auto => false,
-        };
-        if wrong_kind {
+        if options.ids.wants_strings().is_some_and(|wants_strings| wants_strings != source_strings) {
             let found = if source_strings { "strings" } else { "integers" };
             return Err(Error::input(path, None, "ids of the kind that --ids says", found).advise("leave --ids out"));
         }
@@ -226,6 +225,7 @@ impl TableColumns {
             has_real_weights: weight.is_some_and(|column| is_real(value_kind(schema, column))),
             is_complex: weight.is_some_and(|column| is_complex(value_kind(schema, column))),
             strings: source_strings,
+            id_type: id_type(schema, source).common(id_type(schema, target)),
             directed,
             keeps_parallel: schema.metadata().get(PARALLEL_KEY).is_some_and(|parallel| parallel == "true"),
             kind: kind.map(|column| KindColumn { column, name: name(column), directed: None }),
@@ -317,6 +317,7 @@ impl TableColumns {
             directed: self.directed.or(self.kind.as_ref().and_then(|kind| kind.directed)),
             directed_by: self.kind.as_ref().map(|kind| format!("the column `{}`", kind.name)),
             string_ids: self.strings,
+            id_type: self.id_type,
             ends: Some(self.names.clone()),
             weights,
             has_real_weights: self.has_real_weights,
@@ -389,6 +390,20 @@ fn id_kind(schema: &Schema, column: usize, path: &Path) -> Result<bool> {
             };
             Err(Error::input(path, None, expected, kind_name(other)).advise(advice))
         }
+    }
+}
+
+/// The type of an id column of integers; decimals are read as integers of 64 bits.
+fn id_type(schema: &Schema, column: usize) -> IdType {
+    match value_kind(schema, column) {
+        DataType::Int8 => IdType::Int8,
+        DataType::Int16 => IdType::Int16,
+        DataType::Int32 => IdType::Int32,
+        DataType::UInt8 => IdType::UInt8,
+        DataType::UInt16 => IdType::UInt16,
+        DataType::UInt32 => IdType::UInt32,
+        DataType::UInt64 => IdType::UInt64,
+        _ => IdType::Int64,
     }
 }
 

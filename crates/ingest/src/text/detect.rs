@@ -7,7 +7,7 @@
 //! with the option that decides.
 
 use crate::batch::Nulls;
-use crate::batch::{IdKind, InputOptions, bad_record};
+use crate::batch::{InputOptions, bad_record};
 use crate::column_names::{column_asked, ends_by_name, find_ends, has_pair, kinds_note, unread_columns, usual_weight};
 use crate::tables::attribute_columns::asked_columns;
 use crate::tables::attributes::{AttributeField, Attributes, kind_of_fields};
@@ -448,10 +448,8 @@ impl<'a> Named<'_, 'a> {
     /// Whether ids are strings; a few that are no integers are refused.
     fn has_string_ids(&self, ends: (usize, usize)) -> Result<bool> {
         let Named { sample, options, body, .. } = *self;
-        match options.ids {
-            IdKind::String => return Ok(true),
-            IdKind::Integer => return Ok(false),
-            IdKind::Auto => {}
+        if let Some(wants_strings) = options.ids.wants_strings() {
+            return Ok(wants_strings);
         }
         let ids =
             |fields: &Vec<Field<'a>>| [ends.0, ends.1].into_iter().filter_map(|at| fields.get(at).copied()).collect();

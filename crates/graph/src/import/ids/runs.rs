@@ -412,6 +412,11 @@ impl Vertices {
         self.root.run.end_bytes - self.root.run.start_bytes
     }
 
+    /// An integer as the user gave it, from the one that sorts as it does.
+    pub fn integer(&self, id: u64) -> i128 {
+        if self.signed { ((id ^ SIGN) as i64).into() } else { id.into() }
+    }
+
     /// All of them in the order of their ids.
     pub fn reader<K: RunId>(&self, runtime: &Runtime) -> Result<RunReader<'_, K>> {
         RunReader::new(runtime, &self.root.run, self.signed, self.buffer_bytes)
