@@ -85,6 +85,8 @@ _IMPORTING = ("ImportEstimate", "estimate_import", "generate", "import_graph", "
 _OF_NUMPY = {**dict.fromkeys(_IMPORTING, "_graphs.importing"), "vertex_program": "_graphs.program"}
 _OF_SCIPY = ("MultiplyPlan", "SparseMatrix", "import_matrix")
 _HOMES = {**_OF_NUMPY, **dict.fromkeys(_OF_SCIPY, "_linalg.matrix")}
+# The packages that names need beside NumPy.
+_NEEDED = {**dict.fromkeys((*_OF_SCIPY, "linalg"), "scipy"), "ml": "sklearn"}
 
 
 def __getattr__(name: str) -> object:
@@ -99,4 +101,9 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_HOMES, *_MODULES})
+    """All names but those whose packages are not installed: what goes through them, as `inspect.getmembers` does, would
+    fail at these."""
+    from importlib.util import find_spec
+
+    names = {*globals(), *_HOMES, *_MODULES}
+    return sorted(name for name in names if name not in _NEEDED or find_spec(_NEEDED[name]) is not None)

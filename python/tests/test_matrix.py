@@ -354,7 +354,12 @@ def test_without_scipy_graphs_work_and_matrices_say_what_is_missing():
     assert failed.returncode == 1 and "scipy" in failed.stderr.splitlines()[-1]
     with pytest.raises(AttributeError, match="DenseMatrix"):
         oc.DenseMatrix
-    assert {"SparseMatrix", "import_matrix", "Graph"} <= set(dir(oc))
+    assert {"SparseMatrix", "import_matrix", "Graph", "linalg", "ml"} <= set(dir(oc))
+    program = "import sys; sys.modules |= {'scipy': None, 'sklearn': None}; import inspect, outcore as oc"
+    program += "; print(*(name for name, _ in inspect.getmembers(oc)))"
+    listed = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
+    assert {"Graph", "array"} <= set(listed)
+    assert not {"SparseMatrix", "import_matrix", "linalg", "ml"} & set(listed)
     loaded = subprocess.run(
         [sys.executable, "-c", "import outcore, sys; print('scipy' in sys.modules)"], capture_output=True, text=True
     )
