@@ -3,6 +3,7 @@
 //! `outcore._inputs` makes generators that yield tuples of arrays or lists, some ten thousand values each; so a large
 //! array is never copied as a whole. The generators run on a worker, which takes the interpreter's lock for each piece.
 
+use crate::errors::usage;
 use crate::exit;
 use arrow_array::{
     ArrayRef, FixedSizeListArray, Float64Array, Int8Array, Int16Array, Int32Array, Int64Array, NullArray, RecordBatch,
@@ -157,12 +158,13 @@ impl Streams {
         let listed = |columns: &[(String, DataType)]| -> String {
             columns.iter().map(|(name, kind)| format!("{name} ({kind})")).collect::<Vec<_>>().join(", ")
         };
-        Err(PyValueError::new_err(format!(
+        let text = format!(
             "expected the columns of the first table in all of them, {}, found {} in table {}; select and cast the columns",
             listed(&expected),
             listed(&found),
             self.place
-        )))
+        );
+        Err(usage(py, text))
     }
 
     fn next(&mut self, raised: &Raised) -> Option<Result<RecordBatch, ArrowError>> {

@@ -31,7 +31,10 @@ pub fn import(rows: &Bound<'_, PyAny>) -> PyResult<Box<dyn RecordBatchReader + S
     // SAFETY: the name says that the capsule holds a stream, and the producer vouches for it. The stream is moved out:
     // what stays is marked as released, so the capsule's destructor leaves it alone.
     let reader = unsafe { ArrowArrayStreamReader::from_raw(stream.as_ptr()) };
-    let reader = reader.map_err(|error| PyValueError::new_err(error.to_string()))?;
+    let reader = reader.map_err(|error| {
+        let text = format!("expected columns of types that Arrow has, found others: {error}; cast or drop them");
+        usage(rows.py(), text)
+    })?;
     Ok(Box::new(reader))
 }
 

@@ -118,6 +118,13 @@ def test_what_cannot_be_read_is_refused(given, words):
         oc.load_graph(given())
 
 
+def test_frames_whose_columns_do_not_fit_raise_errors_of_outcore():
+    wide = FRAME.cast({"source": pl.Int128})
+    for given, words in (([FRAME, FRAME.rename({"weight": "cost"})], "in table 2"), (wide, "types that Arrow has")):
+        with pytest.raises(oc.UsageError, match=words):
+            oc.load_graph(given)
+
+
 def twice():
     graph = igraph.Graph(2)
     graph.vs["name"] = ["a", "a"]
