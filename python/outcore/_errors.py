@@ -119,7 +119,10 @@ def interrupt(thread: int) -> None:
 
 
 # The engine writes for the shell: its options there, and in Python.
-_FLAGS = {"replace": "True", "allow-empty": "True", "directed": "True", "undirected": "False"}
+_FLAGS = {
+    "replace": "True", "allow-empty": "True", "allow-repeated": "True", "refuse-empty-files": "True",
+    "directed": "True", "undirected": "False",
+}
 _TAKE_VALUES = (
     "attributes", "backend", "bipartite", "columns", "comment", "delimiter", "dtype", "duplicates", "format", "header",
     "ids", "nulls", "order", "require-edges", "shape", "source", "target", "temporary", "vertex-table", "weight",

@@ -52,6 +52,8 @@ pub struct Settings {
     replace: bool,
     allow_empty: bool,
     require_edges: u64,
+    refuse_empty_files: bool,
+    allow_repeated: bool,
     explain: bool,
     is_matrix: bool,
     rows: Option<u64>,
@@ -320,7 +322,8 @@ impl<'a> Job<'a> {
         let Settings { conditions, attributes, directed, duplicates, ids, nulls, self_loops, order, .. } = settings;
         let Settings { format, source, target, weight, delimiter, header, comment, bipartite, is_matrix, .. } =
             settings;
-        let Settings { replace, allow_empty, require_edges, explain, rows, shape, limits, .. } = settings;
+        let Settings { replace, allow_empty, require_edges, refuse_empty_files, allow_repeated, .. } = settings;
+        let Settings { explain, rows, shape, limits, .. } = settings;
         let ids = choose(py, "ids", &ids)?;
         let input = InputOptions {
             format,
@@ -341,6 +344,8 @@ impl<'a> Job<'a> {
             nulls: choose(py, "nulls", &nulls)?,
             bipartite,
             directed,
+            allow_repeated,
+            united: None,
             is_matrix,
         };
         let options = ImportOptions {
@@ -352,6 +357,7 @@ impl<'a> Job<'a> {
             replace,
             allow_empty,
             require_edges,
+            refuse_empty_files,
         };
         let progress = limits.progress.clone_ref(py);
         let listed = listed.map(|given| Listed::of(&given, &raised)).transpose()?;

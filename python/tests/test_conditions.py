@@ -263,16 +263,16 @@ def test_a_nightly_import_needs_so_many_edges(tmp_path: pathlib.Path) -> None:
     (tmp_path / "e.txt").write_text("1 2\n2 3\n2 3\n")
     (tmp_path / "few.txt").write_text("1 2\n")
     oc.import_graph(tmp_path / "e.txt", image, require_edges=3)
-    with pytest.raises(oc.UsageError, match="at least 2 edges, as require_edges= says, found 1"):
+    with pytest.raises(oc.InputError, match="at least 2 edges, as require_edges= says, found 1"):
         oc.import_graph(tmp_path / "few.txt", image, replace=True, require_edges=2)
     with oc.Graph(image) as graph:
         assert graph.number_of_edges() == 2
     command = [OUTCORE, "import", tmp_path / "few.txt", image, "--replace", "--require-edges", "2"]
     failed = subprocess.run(command, capture_output=True, text=True)
-    assert failed.returncode == 2 and "as --require-edges says, found 1" in failed.stderr
+    assert failed.returncode == 5 and "as --require-edges says, found 1" in failed.stderr
     command = [OUTCORE, "import", tmp_path / "e.txt", tmp_path / "two.oc", "--undirected", "--require-edges", "4"]
     failed = subprocess.run(command, capture_output=True, text=True)
-    assert failed.returncode != 0 and "found 3" in failed.stderr
+    assert failed.returncode == 5 and "found 3" in failed.stderr
 
 
 def test_the_shell_filters_an_image_and_says_what_it_left_out(tmp_path: pathlib.Path) -> None:

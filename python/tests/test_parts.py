@@ -127,7 +127,7 @@ def test_an_image_is_an_input_of_an_import(tmp_path, directed):
             expected.add_edge(*ends, weight=3)
             assert edges_of(oc.Graph(more)) == edges_of(expected)
         # The same image twice says everything twice.
-        oc.import_graph([first, first], more, duplicates="first", replace=True)
+        oc.import_graph([first, first], more, duplicates="first", allow_repeated=True, replace=True)
         assert edges_of(oc.Graph(more)) == edges_of(nx.DiGraph(plain) if directed else nx.Graph(plain)) or seed % 2
         needs = oc.estimate_import(first)
         assert needs.format == "image" and needs.edges == plain.number_of_edges()

@@ -179,6 +179,12 @@ pub struct ImportArgs {
     #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = 0, hide_default_value = true)]
     #[arg(value_parser = count)]
     pub require_edges: u64,
+    /// Fail, and leave an image that is there as it is, if one of several files has no edge
+    #[arg(long)]
+    pub refuse_empty_files: bool,
+    /// A file or an image may be given twice, and its edges count twice then
+    #[arg(long)]
+    pub allow_repeated: bool,
     /// Write what the import did as one JSON object, as Python's `import_graph` returns it; `-` is the standard output
     #[arg(long, value_name = "FILE", conflicts_with = "explain")]
     pub stats: Option<PathBuf>,

@@ -121,6 +121,7 @@ fn import_options(args: &ImportArgs, facts: &Facts) -> ImportOptions {
         replace: args.replace,
         allow_empty: args.allow_empty,
         require_edges: args.require_edges,
+        refuse_empty_files: args.refuse_empty_files,
     }
 }
 
@@ -213,6 +214,8 @@ fn input_options(args: &ImportArgs, is_matrix: bool) -> Result<InputOptions> {
         nulls: args.nulls,
         bipartite: sides(args)?,
         directed: direction(args),
+        allow_repeated: args.allow_repeated,
+        united: None,
         is_matrix,
     })
 }
@@ -264,6 +267,8 @@ fn import_array(args: &ImportArgs) -> Result<()> {
         ("stats", args.stats.is_some()),
         ("report", args.report.is_some()),
         ("require-edges", args.require_edges > 0),
+        ("refuse-empty-files", args.refuse_empty_files),
+        ("allow-repeated", args.allow_repeated),
         ("where", !args.conditions.is_empty()),
         ("explain", args.explain),
         ("vertices", args.vertices.is_some()),
@@ -396,7 +401,7 @@ fn announce(need: &ImportEstimate, facts: &Facts, args: &ImportArgs) -> Result<(
     Ok(())
 }
 
-/// Says which comments were skipped, and how many files were read, if there are several.
+/// Says which comments were skipped, how many files were read, if there are several, and which of folders were not.
 fn tell_content(report: &ImportReport, line: &impl Fn(&str, String)) {
     let (facts, paths) = (&report.manifest.import, &report.files.paths);
     if let (Some(count @ 1..), Some(first)) = (facts.comments, &facts.first_comment) {
@@ -404,6 +409,11 @@ fn tell_content(report: &ImportReport, line: &impl Fn(&str, String)) {
     }
     if let [first, .., last] = &paths[..] {
         line("files", format!("{}: {} to {}", paths.len(), escaped(first.display()), escaped(last.display())));
+    }
+    if let Some(count @ 1..) = facts.files_not_read {
+        let names = facts.first_files_not_read.as_deref().unwrap_or_default();
+        let more = if names.len() as u64 == count { "" } else { ", ..." };
+        line("left out", format!("{count}: {}{more}", names.join(", ")));
     }
 }
 

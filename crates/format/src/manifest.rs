@@ -178,6 +178,33 @@ pub struct ImportFacts {
     /// The first of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_comment: Option<String>,
+    /// Number of files that were read, if the input was files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub files_read: Option<u64>,
+    /// The names of the first of them, and their edges where these are known, before conditions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_files: Option<Vec<(String, Option<u64>)>>,
+    /// Number of those without edges.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub files_without_edges: Option<u64>,
+    /// The names of the first of these.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_files_without_edges: Option<Vec<String>>,
+    /// Number of files in folders and patterns that were not read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub files_not_read: Option<u64>,
+    /// The names of the first of these.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_files_not_read: Option<Vec<String>>,
+    /// Names of columns that were not read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub columns_not_read: Option<Vec<String>>,
+    /// Rows that were left out since an end has no value.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rows_left_out: Option<u64>,
+    /// Edges that were left out since they do not meet conditions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub edges_left_out: Option<u64>,
 }
 
 impl Manifest {

@@ -86,6 +86,7 @@ fn generated_graphs_pass_and_come_back() {
                         replace: true,
                         allow_empty: false,
                         require_edges: 0,
+                        refuse_empty_files: false,
                         rows: None,
                     };
                     import(&runtime(2), source(&options).unwrap(), &image, &options_of_import).unwrap();

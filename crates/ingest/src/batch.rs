@@ -9,11 +9,11 @@ use crate::input::folders::Files;
 use crate::tables::attributes::{AttributeColumn, AttributeField, Attributes, retain, retain_text};
 use arrow_array::RecordBatch;
 use outcore_declare::Choice;
-use outcore_format::IdType;
+use outcore_format::{AttributeKind, IdType};
 use outcore_image::{Error, Result};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// The kind of the user's ids.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -358,6 +358,8 @@ pub struct Facts {
     pub is_complex: bool,
     /// Attributes that are kept of every edge beside its weight.
     pub attributes: Vec<AttributeField>,
+    /// Names of those of which the first rows have no value, whose kind nobody knows.
+    pub untyped: Vec<String>,
     /// Attributes that are kept of listed vertices.
     pub vertex_attributes: Vec<AttributeField>,
     /// Parallel edges are meant to be kept, unless the user says otherwise.
@@ -390,12 +392,39 @@ pub struct Facts {
     pub text: Option<TextFacts>,
     /// The files that are read, where the input is files, and those in their folders that are not.
     pub files: Files,
+    /// Counts of each of the files that are read; none where they are not told apart.
+    pub counts: Vec<Arc<FileCounts>>,
+    /// Names of the columns that are not read.
+    pub unread: Vec<String>,
     /// Numbers of edges that did not meet conditions, while the input is read.
     pub unmet: Vec<Arc<AtomicU64>>,
     /// Number of vertices of images none of whose vertices meets conditions.
     pub unmet_vertices: u64,
     /// Notes for the import report, in whole sentences.
     pub notes: Vec<String>,
+}
+
+impl Facts {
+    /// Number of edges that did not meet conditions, so far.
+    pub fn edges_unmet(&self) -> u64 {
+        self.unmet.iter().map(|count| count.load(Ordering::Relaxed)).sum()
+    }
+}
+
+/// Counts of a file, while it is read.
+#[derive(Debug, Default)]
+pub struct FileCounts {
+    /// Its edges, before conditions.
+    pub(crate) edges: AtomicU64,
+    /// It is text whose last line has no end of line.
+    pub(crate) lacks_end: AtomicBool,
+}
+
+impl FileCounts {
+    /// Number of its edges that were read, before conditions.
+    pub fn edges(&self) -> u64 {
+        self.edges.load(Ordering::Relaxed)
+    }
 }
 
 /// The cut of the lines of a text file into columns.
@@ -689,6 +718,9 @@ pub struct InputOptions {
     pub weight: Option<String>,
     /// The other columns that are kept, under their names.
     pub attributes: Attributes,
+    /// The input is one of several whose attributes are united by name: it may lack some of those that options name,
+    /// and has these kinds where they are known.
+    pub united: Option<Vec<AttributeField>>,
     /// Conditions that edges must meet.
     pub conditions: Vec<Condition>,
     /// Separator of the columns of a text file: `tab`, `comma`, ..., or a character. `None`: decided by the first
@@ -708,11 +740,19 @@ pub struct InputOptions {
     pub bipartite: Option<[String; 2]>,
     /// Whether edges have a direction, where the user says so: it decides where the edges of an input differ in it.
     pub directed: Option<bool>,
+    /// A file or an image may be given twice, and its edges count twice then.
+    pub allow_repeated: bool,
     /// Whether a matrix is wanted, which may be rectangular and complex.
     pub is_matrix: bool,
 }
 
 impl InputOptions {
+    /// The kind that an attribute of several inputs has in their union.
+    pub(crate) fn united_kind(&self, name: &str) -> Option<&AttributeKind> {
+        let mut fields = self.united.iter().flatten();
+        fields.find(|field| field.name == name).map(|field| &field.kind)
+    }
+
     /// Refuses options for columns that an input has not; `taken` are those that it has, `what` is what it is.
     pub(crate) fn check_taken(&self, taken: &[&str], path: &Path, what: &str) -> Result<()> {
         let given = [

@@ -9,9 +9,11 @@ use crate::batch::{
 };
 use crate::format::{Format, is_table};
 use crate::input::file::Input;
-use crate::input::folders::listed_files;
+use crate::input::folders::Files;
 use crate::input::partitions::Partitions;
-use crate::tables::attributes::AttributeField;
+use crate::open::counted;
+use crate::tables::attributes::{AttributeField, Attributes};
+use crate::union::{union, united};
 use outcore_image::{Error, Result};
 use outcore_io::lock;
 use std::path::{Path, PathBuf};
@@ -25,10 +27,10 @@ pub(crate) fn open(
     options: &InputOptions,
     partitions: &Partitions,
 ) -> Result<Source> {
-    let (mut options, partitions) = (options.clone(), partitions.clone());
-    options.format = Some(format.name.to_owned());
-    let open_one =
-        move |input: &Input, options: &InputOptions| Ok(partitions.add_to(format.open(input, options)?, input.path()));
+    let (mut options, partitions) = (among_several(&inputs, format, options)?, partitions.clone());
+    let open_one = move |input: &Input, options: &InputOptions| -> Result<Source> {
+        Ok(partitions.add_to(counted(format.open(input, options)?, input), input.path()))
+    };
     let mut all = Vec::with_capacity(inputs.len());
     for input in &inputs {
         if input.size_bytes().is_none() {
@@ -39,29 +41,84 @@ pub(crate) fn open(
     }
     let names: Vec<PathBuf> = inputs.iter().map(|input| input.path().to_owned()).collect();
     let empty: Vec<bool> = inputs.iter().map(|input| input.size_bytes() == Some(0)).collect();
-    let facts = join(&names, &empty, &all)?;
+    let mut facts = join(&names, &empty, &all)?;
+    facts.counts = inputs.iter().map(|input| Arc::clone(input.counts())).collect();
+    in_asked_order(&mut facts, &options);
+    let speaking = (0..all.len()).find(|&place| !empty[place] && has_rows(&all[place]));
+    if let Some(speaking) = speaking {
+        check_asked(&facts, &options, || format.open(&inputs[speaking], &strict(&options)).map(drop))?;
+    }
     if facts.string_ids {
         options.ids = IdKind::String;
     }
-    let first = open_one(&inputs[0], &options)?;
+    let fields = facts.attributes.clone();
+    options.united = Some(fields.clone());
+    let open_one = move |input: &Input| Ok(united(open_one(input, &options)?, &fields, input.path()));
+    let first = open_one(&inputs[0])?;
     let mut rest = inputs.into_iter().skip(1);
-    let open = Box::new(move || rest.next().map(|input| open_one(&input, &options)));
+    let open = Box::new(move || rest.next().map(|input| open_one(&input)));
     Ok(Chain::source(first, names, facts, open))
 }
 
+/// Options for one of several inputs, of which each may lack attributes. Numbers of attributes are those of the first
+/// input that is not empty: others have the columns of the same names.
+fn among_several(inputs: &[Input], format: &Format, options: &InputOptions) -> Result<InputOptions> {
+    let mut options = InputOptions { format: Some(format.name.to_owned()), ..options.clone() };
+    let is_number = |name: &String| name.parse::<usize>().is_ok();
+    let first = inputs.iter().find(|input| input.size_bytes() != Some(0));
+    if let (Attributes::Named(asked), Some(first)) = (&mut options.attributes, first)
+        && asked.iter().any(is_number)
+    {
+        let (count, found) = (asked.len(), format.open(first, &options)?);
+        let names = found.facts().attributes.iter().take(count).map(|field| field.name.clone());
+        options.attributes = Attributes::Named(names.collect());
+    }
+    options.united = Some(Vec::new());
+    Ok(options)
+}
+
+fn strict(options: &InputOptions) -> InputOptions {
+    InputOptions { united: None, ..options.clone() }
+}
+
+/// Puts the attributes that options name into their order, before those that are read for conditions.
+fn in_asked_order(facts: &mut Facts, options: &InputOptions) {
+    if let Attributes::Named(asked) = &options.attributes {
+        let place = |field: &AttributeField| asked.iter().position(|name| *name == field.name).unwrap_or(usize::MAX);
+        facts.attributes.sort_by_key(place);
+    }
+}
+
+/// Refuses an attribute that options name and no input has, as `refuse` does for one of them.
+fn check_asked(facts: &Facts, options: &InputOptions, refuse: impl FnOnce() -> Result<()>) -> Result<()> {
+    let Attributes::Named(asked) = &options.attributes else { return Ok(()) };
+    let is_there = |name: &String| facts.attributes.iter().any(|field| field.name == *name);
+    let Some(other) = asked.iter().find(|name| !is_there(name)) else { return Ok(()) };
+    refuse()?;
+    Err(Error::Usage(format!("--attributes {other}: no input has such a column with values")))
+}
+
 /// Concatenates sources, with their names for messages: of any formats, if they agree on the kinds of their ids and
-/// weights, and on the direction of edges.
+/// weights, and on the direction of edges. Each was opened as one of several ([`InputOptions::united`]).
 ///
 /// # Errors
 /// A fact in which two sources contradict each other.
 ///
 /// # Panics
 /// If there is no source.
-pub fn chained(parts: Vec<(PathBuf, Source)>) -> Result<Source> {
+pub fn chained(parts: Vec<(PathBuf, Source)>, options: &InputOptions) -> Result<Source> {
     let (names, sources): (Vec<PathBuf>, Vec<Source>) = parts.into_iter().unzip();
     let all: Vec<Facts> = sources.iter().map(|source| source.facts().clone()).collect();
-    let facts = join(&names, &vec![false; names.len()], &all)?;
-    let mut sources = sources.into_iter();
+    let mut facts = join(&names, &vec![false; names.len()], &all)?;
+    (facts.files, facts.counts) = (Files::default(), Vec::new());
+    for own in &all {
+        facts.files.extend(&own.files);
+        facts.counts.extend(own.counts.iter().cloned());
+    }
+    in_asked_order(&mut facts, options);
+    check_asked(&facts, options, || Ok(()))?;
+    let fields = facts.attributes.clone();
+    let mut sources = sources.into_iter().zip(names.clone()).map(move |(source, name)| united(source, &fields, &name));
     let first = sources.next().expect("a chain has parts");
     Ok(Chain::source(first, names, facts, Box::new(move || sources.next().map(Ok))))
 }
@@ -72,81 +129,96 @@ pub(crate) fn followed(edges: Source, vertices: Source, facts: Facts) -> Source 
     Chain::source(edges, Vec::new(), facts, Box::new(move || vertices.take().map(Ok)))
 }
 
+/// Whether an input has something that facts tell before it is read.
+fn has_rows(facts: &Facts) -> bool {
+    facts.edges != Some(0) && facts.text.as_ref().is_none_or(|text| text.has_rows)
+}
+
 /// Combines the facts of all inputs; a contradiction is an error.
 fn join(names: &[PathBuf], empty: &[bool], all: &[Facts]) -> Result<Facts> {
     // Empty files are skipped when formats are compared.
-    let has_rows = |place: &usize| {
-        let facts = &all[*place];
-        !empty[*place] && facts.edges != Some(0) && facts.text.as_ref().is_none_or(|text| text.has_rows)
-    };
+    let has_rows = |place: &usize| !empty[*place] && has_rows(&all[*place]);
     let speaking = (0..all.len()).find(has_rows).unwrap_or(0);
     let mut joined = all[speaking].clone();
-    let without: Vec<usize> = (0..all.len()).filter(|place| !has_rows(place)).collect();
-    if without.len() < all.len() {
-        joined.notes.extend(note_without(&without, names));
-    }
     // An input that names its columns must have the same ones, though it has nothing in them.
-    for place in without.into_iter().filter(|&place| !empty[place]) {
+    for place in (0..all.len()).filter(|place| !has_rows(place) && !empty[*place]) {
         let has_names = all[place].text.as_ref().is_none_or(|text| text.header);
         check_columns(&joined, &all[place], [&names[speaking], &names[place]].map(PathBuf::as_path), has_names)?;
     }
     for place in (speaking + 1..all.len()).filter(has_rows) {
-        let (facts, name) = (&all[place], &names[place]);
-        let is_same_format = facts.format == joined.format;
-        let differs = |what: &str, found: String| {
-            let expected = format!("the same {what} as in {}", names[speaking].display());
-            Error::input(name, None, expected, found).advise("import the files one by one, or bring them into one form")
-        };
-        if facts.string_ids != joined.string_ids {
-            return Err(differs("kind of ids", (if facts.string_ids { "strings" } else { "integers" }).to_owned())
-                .advise(match is_table(facts.format) {
-                    true => "cast the columns of ids to one type, strings or integers, in all files",
-                    false => "say --ids string",
-                }));
-        }
-        // Another format may say nothing of the direction.
-        let is_silent = !is_same_format && (facts.directed.is_none() || joined.directed.is_none());
-        if facts.directed != joined.directed && !is_silent {
-            return Err(differs("direction", direction(facts).to_owned()));
-        }
-        if joined.directed.is_none() {
-            (joined.directed, joined.directed_by) = (facts.directed, facts.directed_by.clone());
-        }
-        if facts.rows != joined.rows {
-            return Err(differs(
-                "number of rows",
-                facts.rows.map_or("no number of rows".to_owned(), |rows| format!("{rows} rows")),
-            ));
-        }
-        if (&facts.sides, facts.sides_are_matrix) != (&joined.sides, joined.sides_are_matrix) {
-            let is_count = facts.sides.is_some() != joined.sides.is_some();
-            let error = differs(if is_count { "number of sides" } else { "kind of sides" }, sides(facts));
-            return Err(if is_count { error.advise("say --bipartite") } else { error });
-        }
-        if facts.weights.is_some() != joined.weights.is_some() || facts.is_complex != joined.is_complex {
-            let error = differs("kind of weights", kind_of_weights(facts).to_owned());
-            return Err(match joined.weights.as_ref().xor(facts.weights.as_ref()) {
-                Some(name) => error.advise(weights_advice(name)),
-                None => error,
-            });
-        }
-        join_attributes(&mut joined, facts, &names[speaking], name)?;
-        check_columns(&joined, facts, [&names[speaking], name].map(PathBuf::as_path), is_same_format)?;
-        if let (Some(one), Some(other)) = (&facts.text, &joined.text)
-            && let Some((what, found)) = differing_text(one, other)
-        {
-            return Err(differs(what, found));
-        }
-        add(&mut joined, facts);
+        join_one(&mut joined, &all[place], [&names[speaking], &names[place]].map(PathBuf::as_path))?;
     }
+    let speaking: Vec<(&Path, &Facts)> = (0..all.len())
+        .filter(|place| *place == speaking || has_rows(place))
+        .map(|place| (&*names[place], &all[place]))
+        .collect();
+    check_kept(&speaking)?;
+    let (attributes, note) = union(&speaking)?;
+    // A column without values in one file may have some in another.
+    joined.unread.retain(|name| attributes.iter().all(|field| field.name != *name));
+    joined.attributes = attributes;
+    joined.notes.extend(note);
     Ok(joined)
 }
 
-/// A note on inputs without edges among others.
-fn note_without(without: &[usize], names: &[PathBuf]) -> Option<String> {
-    let paths: Vec<PathBuf> = without.iter().map(|&place| names[place].clone()).collect();
-    let text = format!("Files without edges: {} of {}: {}.", paths.len(), names.len(), listed_files(&paths));
-    (!paths.is_empty()).then_some(text)
+/// Adds the facts of an input to those that were joined, of which the first has the other name.
+fn join_one(joined: &mut Facts, facts: &Facts, [first, name]: [&Path; 2]) -> Result<()> {
+    let is_same_format = facts.format == joined.format;
+    let differs = |what: &str, found: String| {
+        let expected = format!("the same {what} as in {}", first.display());
+        Error::input(name, None, expected, found).advise("import the files one by one, or bring them into one form")
+    };
+    if facts.string_ids != joined.string_ids {
+        let found = if facts.string_ids { "strings" } else { "integers" };
+        return Err(differs("kind of ids", found.to_owned()).advise(ids_advice(joined, facts)));
+    }
+    // Another format may say nothing of the direction.
+    let is_silent = !is_same_format && (facts.directed.is_none() || joined.directed.is_none());
+    if facts.directed != joined.directed && !is_silent {
+        return Err(differs("direction", direction(facts).to_owned()));
+    }
+    if joined.directed.is_none() {
+        (joined.directed, joined.directed_by) = (facts.directed, facts.directed_by.clone());
+    }
+    if facts.rows != joined.rows {
+        let found = facts.rows.map_or("no number of rows".to_owned(), |rows| format!("{rows} rows"));
+        return Err(differs("number of rows", found));
+    }
+    if (&facts.sides, facts.sides_are_matrix) != (&joined.sides, joined.sides_are_matrix) {
+        let is_count = facts.sides.is_some() != joined.sides.is_some();
+        let error = differs(if is_count { "number of sides" } else { "kind of sides" }, sides(facts));
+        return Err(if is_count { error.advise("say --bipartite") } else { error });
+    }
+    if facts.weights.is_some() != joined.weights.is_some() || facts.is_complex != joined.is_complex {
+        let error = differs("kind of weights", kind_of_weights(facts).to_owned());
+        return Err(match joined.weights.as_ref().xor(facts.weights.as_ref()) {
+            Some(name) => error.advise(weights_advice(name)),
+            None => error,
+        });
+    }
+    join_vertex_attributes(joined, facts, [first, name])?;
+    check_columns(joined, facts, [first, name], is_same_format)?;
+    if let (Some(one), Some(other)) = (&facts.text, &joined.text)
+        && let Some((what, found)) = differing_text(one, other)
+    {
+        return Err(differs(what, found));
+    }
+    add(joined, facts);
+    Ok(())
+}
+
+/// Advice where ids of two inputs are of two kinds.
+fn ids_advice(joined: &Facts, facts: &Facts) -> &'static str {
+    let are = |is: &dyn Fn(&Facts) -> bool| is(joined) || is(facts);
+    match () {
+        () if are(&|facts| facts.format == "image") => {
+            "an image keeps the kind of its ids: import its files again, with ids of the same kind as in the others"
+        }
+        () if are(&|facts| is_table(facts.format)) => {
+            "cast the columns of ids to one type, strings or integers, in all files"
+        }
+        () => "say --ids string",
+    }
 }
 
 /// Refuses an input with other columns than those that were read before, where both have `names`.
@@ -165,7 +237,7 @@ fn differing_text(one: &TextFacts, other: &TextFacts) -> Option<(&'static str, S
     let parts = [
         ("separator", one.separator != other.separator, one.separator.to_string()),
         ("header", one.header != other.header, (if one.header { "a header" } else { "no header" }).to_owned()),
-        ("number of columns", one.columns != other.columns, one.columns.to_string()),
+        ("number of columns", one.columns != other.columns && !one.header, one.columns.to_string()),
         (
             "column of weights",
             one.weight_column != other.weight_column && !one.header,
@@ -187,8 +259,11 @@ fn add(joined: &mut Facts, facts: &Facts) {
     joined.edges = joined.edges.zip(facts.edges).and_then(|(a, b)| a.checked_add(b));
     joined.block_bytes = joined.block_bytes.max(facts.block_bytes);
     joined.longest_line_bytes = joined.longest_line_bytes.max(facts.longest_line_bytes);
-    joined.files.paths.extend(facts.files.paths.iter().cloned());
-    joined.files.left_out.extend(facts.files.left_out.iter().cloned());
+    for name in &facts.unread {
+        if !joined.unread.contains(name) {
+            joined.unread.push(name.clone());
+        }
+    }
     joined.unmet.extend(facts.unmet.iter().cloned());
     joined.unmet_vertices += facts.unmet_vertices;
     for note in &facts.notes {
@@ -198,24 +273,32 @@ fn add(joined: &mut Facts, facts: &Facts) {
     }
 }
 
-/// Combines the attributes of all inputs; an input may have none of vertices.
-fn join_attributes(joined: &mut Facts, facts: &Facts, first: &Path, name: &Path) -> Result<()> {
+/// Combines the attributes of vertices of two inputs, of which one may have none.
+fn join_vertex_attributes(joined: &mut Facts, facts: &Facts, [first, name]: [&Path; 2]) -> Result<()> {
     if joined.vertex_attributes.is_empty() {
         joined.vertex_attributes.clone_from(&facts.vertex_attributes);
     }
-    let of_vertices = (&joined.vertex_attributes, &facts.vertex_attributes);
-    let pairs = [(&joined.attributes, &facts.attributes), of_vertices];
-    for (place, (expected, found)) in pairs.into_iter().enumerate() {
-        if expected != found && !(place == 1 && found.is_empty()) {
-            let expected = format!("{}, as in {}", listed(expected), first.display());
-            let advice = match (joined.format == "image") != (facts.format == "image") {
-                true => {
-                    "an image keeps all of its attributes, and a file those that are asked for: say --attributes all, or name \
-                         those that all inputs have"
-                }
-                false => "import the files one by one, bring the columns into one form, or name those to keep",
-            };
-            return Err(Error::input(name, None, expected, listed(found)).advise(advice));
+    let (expected, found) = (&joined.vertex_attributes, &facts.vertex_attributes);
+    if expected == found || found.is_empty() {
+        return Ok(());
+    }
+    let expected = format!("{}, as in {}", listed(expected), first.display());
+    Err(Error::input(name, None, expected, listed(found))
+        .advise("import the files one by one, or bring the attributes of vertices into one form"))
+}
+
+/// Refuses an attribute of an image that a file beside it has in a column that is not read.
+fn check_kept(inputs: &[(&Path, &Facts)]) -> Result<()> {
+    for (image, of_image) in inputs.iter().filter(|(_, facts)| facts.format == "image") {
+        let is_kept = |name: &String| of_image.attributes.iter().any(|field| field.name == *name);
+        for (path, facts) in inputs {
+            if let Some(name) = facts.unread.iter().find(|name| is_kept(name)) {
+                let expected = format!("the attribute `{name}`, as in {}", image.display());
+                return Err(Error::input(*path, None, expected, "a column of that name that is not read").advise(
+                    "an image keeps all of its attributes, and a file those that are asked for: say --attributes all, or \
+                     name those that are to stay",
+                ));
+            }
         }
     }
     Ok(())

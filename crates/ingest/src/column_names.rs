@@ -118,6 +118,12 @@ pub(crate) fn usual_weight(names: &[&str], options: &InputOptions) -> Result<Opt
     wanted.filter_map(called).next().map(|name| column_asked("weight", name, names)).transpose()
 }
 
+/// Whether a name means an end of edges, alone or beside another name.
+pub(crate) fn may_mean_end(name: &str) -> bool {
+    let name = plain(name);
+    END_NAMES.iter().chain(&PAIRED_NAMES).any(|(source, target)| name == *source || name == *target)
+}
+
 pub(crate) fn means_source(name: &str) -> bool {
     END_NAMES.iter().any(|(source, _)| plain(name) == *source)
 }
@@ -214,6 +220,15 @@ pub fn column_asked(option: &str, name: &str, names: &[&str]) -> Result<usize> {
     by_number.ok_or_else(|| {
         Error::Usage(format!("--{option} {name}: there is no such column; the columns are {}", listed(names)))
     })
+}
+
+/// The column that an option asks for, if there is one: an input among others may lack it.
+///
+/// # Errors
+/// As for [`column_asked`], but none for a column that is not there.
+pub(crate) fn column_if_any(option: &str, name: &str, names: &[&str]) -> Result<Option<usize>> {
+    let by_number = name.parse::<usize>().is_ok_and(|number| (1..=names.len()).contains(&number));
+    if by_number || names.contains(&name) { column_asked(option, name, names).map(Some) } else { Ok(None) }
 }
 
 /// Names in a message.

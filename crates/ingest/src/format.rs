@@ -300,11 +300,24 @@ impl Format {
         }
     }
 
+    /// Whether it is text with an edge a line, of which a part is as good a file.
+    pub(crate) fn is_list_in_text(&self) -> bool {
+        self.lists && matches!(self.content, Content::Columns | Content::Text)
+    }
+
     /// Opens an input, together with the file beside it that names more vertices, as exports make one.
     ///
     /// # Errors
     /// Options that the format does not read; what the format refuses.
     pub(crate) fn open(&self, input: &Input, options: &InputOptions) -> Result<Source> {
+        let path = input.path().display().to_string();
+        self.open_with_vertices(input, options).map_err(|error| match error {
+            Error::Usage(text) if !text.contains(&path) => Error::Usage(format!("{path}: {text}")),
+            error => error,
+        })
+    }
+
+    fn open_with_vertices(&self, input: &Input, options: &InputOptions) -> Result<Source> {
         options.check_taken(self.options, input.path(), &format!("of format {}", self.name))?;
         if options.of_vertices && !matches!(self.content, Content::Columns | Content::Table) {
             let expected = "a table of vertices in CSV or other text in columns, Parquet or Arrow";

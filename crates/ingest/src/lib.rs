@@ -25,11 +25,12 @@ mod tables;
 #[cfg(test)]
 mod testing;
 mod text;
+mod union;
 mod vertices;
 
 pub use batch::{
-    Block, BlockData, EdgeBatch, FULL_BYTES, Facts, IdKind, Ids, InputOptions, Nulls, Parser, ReadBlocks, Rows, Source,
-    TakeBatch, TextFacts, Weights, mixed_ids,
+    Block, BlockData, EdgeBatch, FULL_BYTES, Facts, FileCounts, IdKind, Ids, InputOptions, Nulls, Parser, ReadBlocks,
+    Rows, Source, TakeBatch, TextFacts, Weights, mixed_ids,
 };
 pub use bipartite::SIDES;
 pub use chain::chained;
@@ -40,7 +41,7 @@ pub use documents::kind_hint::{KIND_HINT, kind_hint};
 pub use documents::records::STRING_IDS;
 pub use format::{formats, is_document};
 pub use input::counted_file::Reads;
-pub use input::folders::{Files, expand};
+pub use input::folders::{Files, check_different, images_of_pattern};
 pub use mix::{mix, mix_32};
 pub use open::{count_edges, each_vertex_id, open, with_vertex_table};
 pub use outcore_declare::Choice;

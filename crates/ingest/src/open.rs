@@ -3,14 +3,14 @@
 //! The source is wrapped here for all formats alike: partitions in names of folders, conditions, and the two sides of a
 //! bipartite graph.
 
-use crate::batch::{EdgeBatch, IdKind, InputOptions, Source};
+use crate::batch::{EdgeBatch, FileCounts, IdKind, InputOptions, Source};
 use crate::bipartite::with_sides;
 use crate::chain;
 use crate::conditions::with_conditions;
 use crate::format::Format;
 use crate::input::context::InputContext;
 use crate::input::file::Input;
-use crate::input::folders::{Files, expand, listed_files};
+use crate::input::folders::{expand, listed_files};
 use crate::input::partitions::Partitions;
 use crate::recognise::{self, LOOKED_AT_BYTES};
 use crate::text::vertex_lines;
@@ -30,20 +30,22 @@ const MOST_MEMORY_BYTES: u64 = 1 << 30;
 /// Reads the first megabyte of each to find out what it is; nothing of the rest. What reading takes beside blocks of
 /// text, now and later, is counted in the runtime's budget.
 pub fn open(runtime: &Runtime, paths: &[PathBuf], options: &InputOptions) -> Result<Source> {
-    let Files { paths: mut files, mut left_out } = expand(runtime.backend(), paths)?;
-    let (partitions, beside) = Partitions::of(&files, options)?;
-    let (count, first) = (files.len(), files.first().cloned());
-    let no_data = note_left_out(&left_out);
+    let mut files = expand(runtime.backend(), paths, options.allow_repeated)?;
+    let (partitions, beside) = Partitions::of(&files.paths, options)?;
+    let (count, first) = (files.paths.len(), files.paths.first().cloned());
+    let no_data = note_left_out(&files.left_out);
     let is_read = |file: &PathBuf| partitions.is_read(file, options);
-    left_out.extend(files.iter().filter(|file| !is_read(file)).cloned());
-    files.retain(is_read);
-    let unread = count - files.len();
-    if files.is_empty() {
+    files.left_out.extend(files.paths.iter().filter(|file| !is_read(file)).cloned());
+    files.paths.retain(is_read);
+    let unread = count - files.paths.len();
+    if files.paths.is_empty() {
         // It tells what there is, though none of its rows is read.
-        files.extend(first);
+        files.paths.extend(first);
     }
-    let source = open_all(runtime, &files, &beside, &partitions)?;
-    check_declared(&source, &files[0])?;
+    let mut source = open_all(runtime, &files.paths, &beside, &partitions)?;
+    check_declared(&source, &files.paths[0])?;
+    partitions.check_ends(&source)?;
+    note_files(&mut source, &files.paths);
     let source = with_conditions(source, options, &partitions.names)?;
     let mut source = with_sides(source, options)?;
     if unread > 0 {
@@ -51,8 +53,36 @@ pub fn open(runtime: &Runtime, paths: &[PathBuf], options: &InputOptions) -> Res
         source.facts.notes.push(note);
     }
     source.facts.notes.extend(no_data);
-    source.facts.files = Files { paths: files, left_out };
+    source.facts.files = files;
     source.with_id_type(options.ids)
+}
+
+/// Adds notes on files that say something unusual, once all are read.
+fn note_files(source: &mut Source, files: &[PathBuf]) {
+    let counts = source.facts.counts.clone();
+    if counts.len() != files.len() {
+        return;
+    }
+    let (files, is_list) = (files.to_vec(), Format::named(source.facts.format).is_ok_and(Format::is_list_in_text));
+    let of = |files: Vec<&PathBuf>| files.into_iter().cloned().collect::<Vec<_>>();
+    let (named, all) = (files.clone(), counts.clone());
+    source.note_late(move || {
+        let without = named.iter().zip(&all).filter(|(_, counts)| counts.edges() == 0).map(|(file, _)| file);
+        let without = of(without.collect());
+        let text = format!("Files without edges: {} of {}: {}.", without.len(), named.len(), listed_files(&without));
+        (!without.is_empty() && without.len() < named.len()).then_some(text)
+    });
+    source.note_late(move || {
+        let lacks_end = |counts: &FileCounts| is_list && counts.lacks_end.load(Ordering::Relaxed);
+        let cut = of(files.iter().zip(&counts).filter(|(_, counts)| lacks_end(counts)).map(|(file, _)| file).collect());
+        let text = format!(
+            "Files whose last line has no end of line, as where a file is cut off: {} of {}: {}.",
+            cut.len(),
+            files.len(),
+            listed_files(&cut)
+        );
+        (!cut.is_empty()).then_some(text)
+    });
 }
 
 /// Vertices that a header may declare of a file of any size.
@@ -92,7 +122,7 @@ fn open_all(runtime: &Runtime, paths: &[PathBuf], options: &InputOptions, partit
     if paths.len() == 1 {
         // A pipe can be read only once, so what is peeked at stays with the source.
         let format = Format::of(&first, options)?;
-        return Ok(partitions.add_to(format.open(&first, options)?, first.path()));
+        return Ok(partitions.add_to(counted(format.open(&first, options)?, &first), first.path()));
     }
     let mut inputs = Vec::with_capacity(paths.len());
     let mut formats = Vec::with_capacity(paths.len());
@@ -122,6 +152,17 @@ fn open_all(runtime: &Runtime, paths: &[PathBuf], options: &InputOptions, partit
         )));
     }
     chain::open(inputs, format, options, partitions)
+}
+
+/// Counts the edges of a file.
+pub(crate) fn counted(mut source: Source, input: &Input) -> Source {
+    let counts = Arc::clone(input.counts());
+    source.facts.counts = vec![Arc::clone(&counts)];
+    source.map(move |batch, _| {
+        counts.edges.fetch_add(batch.ids.len() as u64 / 2, Ordering::Relaxed);
+        Ok(())
+    });
+    source
 }
 
 /// Adds the ids in the first column of a table in a file, with its other columns as attributes.

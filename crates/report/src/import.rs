@@ -22,7 +22,7 @@ const OF_IMAGE: [&str; 10] = [
     "order",
 ];
 /// Keys that have a section of their own; all others say how the input was read.
-const ELSEWHERE: [&str; 3] = ["first_edges", "notes", "stats"];
+const ELSEWHERE: [&str; 5] = ["first_edges", "notes", "stats", "first_files", "first_files_not_read"];
 
 /// The page of an import in this runtime, without its call and its options.
 pub fn of_import(runtime: &Runtime, summary: &ImportSummary, needs: &ImportEstimate, samples: Vec<Sample>) -> Report {
@@ -30,7 +30,7 @@ pub fn of_import(runtime: &Runtime, summary: &ImportSummary, needs: &ImportEstim
     let (of_image, mut facts): (Map<_, _>, Map<_, _>) =
         facts.into_iter().partition(|(name, _)| OF_IMAGE.contains(&&**name));
     facts.retain(|name, _| !ELSEWHERE.contains(&&**name));
-    for name in ["files", "files_left_out"] {
+    for name in ["files", "file_edges", "files_left_out"] {
         facts.get_mut(name).map(shorten);
     }
     let mut attributes: Map<_, _> =

@@ -49,6 +49,8 @@ def import_graph(
     replace: bool = False,
     allow_empty: bool = False,
     require_edges: int = 0,
+    refuse_empty_files: bool = False,
+    allow_repeated: bool = False,
     runtime: Runtime | None = None,
     memory: int | str | None = None,
     threads: int | None = None,
@@ -131,6 +133,9 @@ def import_graph(
             none.
         require_edges: How many edges the input must have, before duplicates are removed; with fewer the import fails,
             and an image that is there stays.
+        refuse_empty_files: Whether the import fails if one of several files has no edge; otherwise a note names it.
+        allow_repeated: Whether a file or an image may be given twice, also by a folder and by its name; its edges count
+            twice then.
         runtime: The memory and workers to use; by default those of the process, which graphs and results share.
         memory: A limit for this import alone, in bytes or as text such as "1GiB".
         threads: The number of workers; by default those of the runtime.
@@ -147,8 +152,9 @@ def import_graph(
         `isolated_vertices`;
         `source` and `target`, the columns that were taken; `compression`, and of a list of edges in text `separator`,
         `header`, `comments` (how many) and `first_comment`; `first_edges` as they were understood; `files` that were
-        read, and `files_left_out` of their folders; `notes` on how the input was read; and `stats`. Its method
-        `report(path)` makes a page of all that.
+        read, `file_edges` of each, and `files_left_out` of their folders; `files_without_edges` (how many) and
+        `first_files_without_edges`, `columns_not_read`, `rows_left_out` (without an end) and `edges_left_out` (by
+        `where`); `notes` on how the input was read; and `stats`. Its method `report(path)` makes a page of all that.
 
     Cost: memory stays under the limit, ids included; temporary files take about 20 bytes per edge, 60 with weights.
         Attributes take 8 bytes more per edge and column, and one pass for each; the different strings of all columns

@@ -476,6 +476,8 @@ def _import(edges: Chunks, count: int, directed: bool, parallel: bool, has_weigh
         "conditions": [],
         "bipartite": None,
         "require_edges": 0,
+        "refuse_empty_files": False,
+        "allow_repeated": False,
         "duplicates": "keep" if parallel else "first",
         "self_loops": "keep",
         "replace": False,

@@ -360,6 +360,15 @@ fn facts() -> ImportFacts {
         direction_from: text(),
         comments: Some(1),
         first_comment: text(),
+        files_read: Some(1),
+        first_files: Some(vec![("a.csv".to_owned(), Some(1))]),
+        files_without_edges: Some(1),
+        first_files_without_edges: Some(vec!["b.csv".to_owned()]),
+        files_not_read: Some(1),
+        first_files_not_read: Some(vec!["c.csv".to_owned()]),
+        columns_not_read: Some(vec!["d".to_owned()]),
+        rows_left_out: Some(1),
+        edges_left_out: Some(1),
         ..ImportFacts::default()
     }
 }

@@ -184,12 +184,13 @@ impl Attributes {
                 "expected {expected} attributes of {rows} rows, found {count}; this is a defect of the parser"
             )));
         }
-        let flagged = columns.iter().filter(|column| !column.missing.is_empty()).count();
+        let flagged = columns.iter().filter(|column| column.has_missing()).count();
         let len_bytes = rows as u64 * (8 * columns.len() + flagged) as u64;
         let offset_bytes = self.spill.take(len_bytes);
         let mut at = offset_bytes;
         let (mut missing, mut ranges, mut fingerprint) = (0u128, Vec::new(), 0u64);
         for (i, column) in columns.iter().enumerate() {
+            let column = &*column.filled(&self.fields[i].kind);
             let mut words = self.words(runtime, i, column)?;
             for &row in again {
                 let word = words[row];
@@ -229,6 +230,7 @@ impl Attributes {
         let (bytes, ends) = match &values.values {
             AttributeValues::Words(words) => return Ok(Cow::Borrowed(words)),
             AttributeValues::Text { bytes, ends } => (bytes, ends),
+            AttributeValues::Missing(count) => return Ok(Cow::Owned(vec![0; *count])),
         };
         let mut table = lock(&self.strings[column]);
         let mut words = Vec::with_capacity(ends.len());
@@ -295,6 +297,7 @@ fn hash(column: usize, values: &AttributeValues) -> u64 {
     let seed = mix(column as u64);
     match values {
         AttributeValues::Words(words) => words.iter().fold(0, |all, &word| all.wrapping_add(mix(word ^ seed))),
+        AttributeValues::Missing(count) => mix(seed).wrapping_mul(*count as u64),
         AttributeValues::Text { bytes, ends } => {
             let (mut all, mut start) = (0u64, 0);
             for &end in ends {

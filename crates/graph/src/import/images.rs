@@ -13,8 +13,8 @@ use arrow_array::{RecordBatchIterator, RecordBatchReader};
 use arrow_schema::Schema;
 use outcore_image::{Error, ImageOptions, MANIFEST, Result};
 use outcore_ingest::{
-    Attributes, Condition, Facts, InputOptions, SIDES, Source, WhichVertices, chained, from_batches, narrowed,
-    rows_that_meet, with_attributes, with_vertices,
+    Attributes, Condition, Facts, InputOptions, SIDES, Source, WhichVertices, chained, check_different, from_batches,
+    images_of_pattern, narrowed, rows_that_meet, with_attributes, with_vertices,
 };
 use outcore_io::Runtime;
 use outcore_table::{BATCH_IDS, BATCH_TEXT_BYTES, from_arrow, string_ids};
@@ -100,7 +100,14 @@ pub fn open_inputs(
     if paths.is_empty() {
         return Err(Error::Usage("expected inputs, found none".to_owned()));
     }
-    let groups = paths.chunk_by(|one, other| !is_image(runtime, one) && !is_image(runtime, other));
+    let mut all = Vec::with_capacity(paths.len());
+    for path in paths {
+        match images_of_pattern(runtime.backend(), path)? {
+            Some(found) => all.extend(found),
+            None => all.push(path.clone()),
+        }
+    }
+    let groups = all.chunk_by(|one, other| !is_image(runtime, one) && !is_image(runtime, other));
     open_several(runtime, groups.map(|group| Input::Paths(group.to_vec())).collect(), options, part)
 }
 
@@ -121,7 +128,9 @@ pub fn open_several(
         Input::Rows(..) => false,
     };
     let are_alone = inputs.iter().all(&is_image);
-    let mut sources = Vec::new();
+    let among = InputOptions { united: Some(Vec::new()), ..options.clone() };
+    let given = if inputs.len() > 1 { &among } else { options };
+    let (mut sources, mut images) = (Vec::new(), Vec::new());
     for input in inputs {
         let is_image = is_image(&input);
         let graph = match &input {
@@ -134,24 +143,30 @@ pub fn open_several(
         let (name, source) = match (input, graph) {
             (_, Some(graph)) => {
                 let (name, part) = (graph.path().to_owned(), part(&graph)?);
+                images.push(name.clone());
                 match are_alone {
-                    true => (name, of_graph(graph, options, part)?),
+                    true => (name, of_graph(graph, given, part)?),
                     false => {
-                        let own = beside_files(&graph, options);
+                        let own = beside_files(&graph, given);
                         (name, source_of(graph, &own, part, options.bipartite.as_ref())?)
                     }
                 }
             }
-            (Input::Rows(rows, name), None) => (PathBuf::from(&name), from_batches(rows, &name, options)?),
+            (Input::Rows(rows, name), None) => (PathBuf::from(&name), from_batches(rows, &name, given)?),
             (Input::Paths(paths), None) => {
                 let name = paths.first().cloned().unwrap_or_default();
-                (name, outcore_ingest::open(runtime, &paths, options)?)
+                (name, outcore_ingest::open(runtime, &paths, given)?)
             }
             (Input::Graph(_), None) => unreachable!("a graph is its own"),
         };
         sources.push((name, source));
     }
-    if sources.len() == 1 { Ok(sources.remove(0).1) } else { chained(sources) }
+    if !options.allow_repeated && sources.len() > 1 {
+        let files = sources.iter().flat_map(|(_, source)| &source.facts().files.paths);
+        let files: Vec<PathBuf> = images.into_iter().chain(files.cloned()).collect();
+        check_different(runtime.backend(), &files)?;
+    }
+    if sources.len() == 1 { Ok(sources.remove(0).1) } else { chained(sources, options) }
 }
 
 /// The options for a graph beside files: those for columns are for the files. Its weights are those that the options
@@ -267,7 +282,7 @@ fn check_own(graph: &Graph, options: &InputOptions, sides: Option<&[String; 2]>)
             .advise("import its files with --bipartite, too"));
     }
     let own = &graph.manifest().attributes;
-    if let Attributes::Named(names) = &options.attributes
+    if let (Attributes::Named(names), None) = (&options.attributes, &options.united)
         && let Some(other) = names.iter().find(|name| own.iter().all(|own| own.name != **name))
     {
         let names: Vec<&str> = own.iter().map(|own| own.name.as_str()).collect();

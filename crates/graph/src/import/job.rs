@@ -16,6 +16,7 @@ use super::places;
 use super::read::{Chunk, Input, ReadEdge, read};
 use super::sample::Sample;
 use super::sides;
+use super::summary::of_files;
 use super::translate::{Partitioned, Translation, table_bytes};
 use outcore_format::{
     FORMAT_NAME, FORMAT_VERSION, IdColumn, ImportFacts, ListFile, MAX_VERTICES, Manifest, Order, ValueColumn, ValueType,
@@ -28,11 +29,13 @@ use outcore_io::{
 };
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 use std::time::Instant;
 
 /// The column of the imaginary parts of complex weights.
 const IMAGINARY_NAME: &str = "imaginary";
+
+const NO_IMAGE: &str = "no image was made or replaced";
 
 /// An import on its way.
 pub(super) struct Job<'a> {
@@ -141,6 +144,10 @@ impl<'a> Job<'a> {
 
     fn run_with<K: RunId>(mut self, source: Source) -> Result<ImportReport> {
         let mut input = read(&self, source)?;
+        let Facts { files, counts, .. } = &mut self.facts;
+        if counts.len() == files.paths.len() {
+            files.edges = counts.iter().map(|counts| counts.edges()).collect();
+        }
         self.check_rows(&input)?;
         self.stats.read_seconds = self.lap();
         self.stats.chunks = input.chunks.len() as u64;
@@ -198,41 +205,74 @@ impl<'a> Job<'a> {
 
     /// Refuses an input with too few edges; without edges from a pipe, or where an image is to be replaced.
     fn check_rows(&self, input: &Input) -> Result<()> {
-        let (least, found) = (self.options.require_edges, input.edges_read);
-        if found < least {
-            return Err(Error::Unsuitable(format!(
-                "expected at least {least} edges, as --require-edges says, found {found}; no image was made or replaced"
-            )));
+        let (least, read) = (self.options.require_edges, input.edges_read);
+        if read < least {
+            let expected = format!("at least {least} edges, as --require-edges says");
+            return Err(self.too_few(expected, read.to_string(), NO_IMAGE));
+        }
+        let empty: Vec<&PathBuf> = self.facts.files.without_edges().collect();
+        if let (true, [first, ..]) = (self.options.refuse_empty_files, &empty[..]) {
+            let found = format!("none in {} of {} files", empty.len(), self.facts.files.paths.len());
+            return Err(
+                Error::input(*first, None, "edges in every file, as --refuse-empty-files says", found).advise(NO_IMAGE)
+            );
         }
         if input.edges > 0 || self.options.allow_empty {
             return Ok(());
         }
+        let advice = format!("{NO_IMAGE}: say --allow-empty if it is to be empty");
         if self.facts.unmet_vertices > 0 {
-            return Err(Error::Unsuitable(format!(
-                "expected vertices that meet --where, found none among {}; no image was made or replaced: say \
-                 --allow-empty if it is to be empty",
-                self.facts.unmet_vertices
-            )));
+            let found = format!("none among {}", self.facts.unmet_vertices);
+            return Err(self.too_few("vertices that meet --where", found, advice));
         }
-        let unmet: u64 = self.facts.unmet.iter().map(|count| count.load(Ordering::Relaxed)).sum();
+        let unmet = self.facts.edges_unmet();
         if unmet > 0 {
-            return Err(Error::Unsuitable(format!(
-                "expected edges that meet --where, found none among {unmet} that were read; no image was made or replaced: say \
-                 --allow-empty if it is to be empty"
-            )));
+            return Err(self.too_few("edges that meet --where", format!("none among {unmet} that were read"), advice));
         }
-        let text = match (self.replaces, self.facts.is_pipe) {
+        let (where_from, advice) = match (self.replaces, self.facts.is_pipe) {
             (true, _) => {
-                "expected an input with edges, since there is an image of that name, found none; the image stays as it \
-                 is: say --allow-empty to replace it by an empty one"
+                (", since there is an image of that name", "replace it by an empty one; the image stays as it is")
             }
-            (false, true) => {
-                "expected an input with edges from a pipe, found none; what writes it may have failed: say --allow-empty \
-                 if it is to be empty"
-            }
+            (false, true) => (" from a pipe", "take none; what writes it may have failed"),
             (false, false) => return Ok(()),
         };
-        Err(Error::Usage(text.into()))
+        let advice = format!("say --allow-empty to {advice}");
+        Err(self.too_few(format!("an input with edges{where_from}"), "none", advice))
+    }
+
+    /// The refusal of an input with too few edges.
+    fn too_few(&self, expected: impl Into<String>, found: impl Into<String>, advice: impl Into<String>) -> Error {
+        let name = match &self.facts.files.paths[..] {
+            [] => PathBuf::from("the input"),
+            [file] => file.clone(),
+            [first, others @ ..] => PathBuf::from(format!("{} and {} more", first.display(), others.len())),
+        };
+        Error::input(name, None, expected, found).advise(advice)
+    }
+
+    /// How the input was read.
+    fn import_facts(&self, input: &Input, merged: &Merged, written: &Written) -> ImportFacts {
+        let Facts { text, ends, .. } = &self.facts;
+        ImportFacts {
+            input_format: self.facts.format.into(),
+            edges_read: input.edges_read,
+            duplicates: written.stats.duplicates,
+            duplicates_policy: self.options.duplicates.name().into(),
+            self_loops: input.self_loops,
+            self_loops_kept: self.options.self_loops == SelfLoops::Keep,
+            self_loops_stored: Some(written.stats.self_loops),
+            isolated_vertices: merged.isolated,
+            compression: self.facts.compression.map(str::to_owned),
+            separator: text.as_ref().map(|text| text.separator.clone()),
+            header: text.as_ref().map(|text| text.header),
+            source: ends.as_ref().map(|[source, _]| short(source)),
+            target: ends.as_ref().map(|[_, target]| short(target)),
+            direction_from: Some(self.direction_from()),
+            comments: text.as_ref().map(|_| input.comments.0),
+            first_comment: input.comments.1.clone(),
+            rows_left_out: Some(input.rows_left_out),
+            ..of_files(&self.facts)
+        }
     }
 
     /// Notes for the user, now that the whole input was read.
@@ -693,24 +733,7 @@ impl<'a> Job<'a> {
             complex: self.facts.is_complex,
             out_lists: list_file(&written[0]),
             in_lists: written.get(1).map(list_file),
-            import: ImportFacts {
-                input_format: self.facts.format.into(),
-                edges_read: input.edges_read,
-                duplicates: written[0].stats.duplicates,
-                duplicates_policy: self.options.duplicates.name().into(),
-                self_loops: input.self_loops,
-                self_loops_kept: self.options.self_loops == SelfLoops::Keep,
-                self_loops_stored: Some(written[0].stats.self_loops),
-                isolated_vertices: merged.isolated,
-                compression: self.facts.compression.map(str::to_owned),
-                separator: self.facts.text.as_ref().map(|text| text.separator.clone()),
-                header: self.facts.text.as_ref().map(|text| text.header),
-                source: self.facts.ends.as_ref().map(|[source, _]| short(source)),
-                target: self.facts.ends.as_ref().map(|[_, target]| short(target)),
-                direction_from: Some(self.direction_from()),
-                comments: self.facts.text.as_ref().map(|_| input.comments.0),
-                first_comment: input.comments.1.clone(),
-            },
+            import: self.import_facts(input, merged, &written[0]),
         }
     }
 

@@ -96,6 +96,8 @@ pub struct ImportOptions {
     pub allow_empty: bool,
     /// The import fails if the input has fewer edges, before duplicates are removed.
     pub require_edges: u64,
+    /// The import fails if one of several files has no edge.
+    pub refuse_empty_files: bool,
 }
 
 /// Report of an import.

@@ -54,6 +54,8 @@ pub(super) struct Input {
     /// Number of skipped comments, and the first of them.
     pub comments: (u64, Option<String>),
     pub late_notes: Vec<String>,
+    /// Rows that were left out since an end has no value.
+    pub rows_left_out: u64,
     /// The number of the first block with edges, and its first edges as they were understood.
     pub first_edges: Option<(u64, Vec<ReadEdge>)>,
     pub written_bytes: u64,
@@ -270,7 +272,8 @@ pub(super) fn read(job: &Job<'_>, source: Source) -> Result<Input> {
     parser.check()?;
     input.comments = parser.comments();
     input.late_notes = queue.source.late_notes();
-    if let left_out @ 1.. = parser.left_out() {
+    input.rows_left_out = parser.left_out();
+    if let left_out @ 1.. = input.rows_left_out {
         input.late_notes.push(format!("Rows without a source or a target that were left out: {left_out}."));
     }
     input.chunks.sort_unstable_by_key(|chunk| chunk.number);

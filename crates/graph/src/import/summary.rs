@@ -3,8 +3,15 @@
 use super::options::{ImportReport, ImportStats};
 use crate::look::info::named;
 use outcore_format::{ImportFacts, Order};
+use outcore_ingest::Facts;
 use serde::Serialize;
 use std::path::PathBuf;
+
+/// Number of files whose names stand in an image, of each kind; and that of columns that were not read.
+const FIRST_FILES: usize = 20;
+const FIRST_COLUMNS: usize = 100;
+/// Most characters of the name of a column.
+const COLUMN_CHARACTERS: usize = 200;
 
 /// Report of an import.
 #[derive(Clone, Debug, Serialize)]
@@ -32,6 +39,8 @@ pub struct ImportSummary {
     pub first_edges: Vec<(String, String, Option<String>)>,
     /// The files that were read, where the input was files.
     pub files: Vec<String>,
+    /// Number of edges of each of them, before conditions; none where that is not known.
+    pub file_edges: Vec<u64>,
     /// Files in their folders that were not read.
     pub files_left_out: Vec<String>,
     /// Notes for the user, in whole sentences.
@@ -45,6 +54,8 @@ impl ImportSummary {
     pub fn of(report: ImportReport) -> Self {
         let ImportReport { manifest, first_edges, files, notes, stats } = report;
         let names = |paths: Vec<PathBuf>| paths.iter().map(|path| path.display().to_string()).collect();
+        let mut left_out = [files.left_out, files.hidden].concat();
+        left_out.sort_unstable();
         ImportSummary {
             vertices: manifest.vertices,
             edges: manifest.edges,
@@ -57,9 +68,34 @@ impl ImportSummary {
             facts: manifest.import,
             first_edges: first_edges.into_iter().map(|edge| (edge.source, edge.target, edge.weight)).collect(),
             files: names(files.paths),
-            files_left_out: names(files.left_out),
+            file_edges: files.edges,
+            files_left_out: names(left_out),
             notes,
             stats,
         }
+    }
+}
+
+/// The files and columns that were read and that were not, of an input that was read to its end.
+pub(super) fn of_files(facts: &Facts) -> ImportFacts {
+    let files = &facts.files;
+    let name = |path: &PathBuf| path.display().to_string();
+    let first = |names: Vec<&PathBuf>| names.into_iter().map(name).take(FIRST_FILES).collect();
+    let edges = files.edges.iter().copied().map(Some).chain(std::iter::repeat(None));
+    let empty: Vec<&PathBuf> = files.without_edges().collect();
+    let mut not_read: Vec<&PathBuf> = files.left_out.iter().chain(&files.hidden).collect();
+    not_read.sort_unstable();
+    let (are_files, are_counted) = (!files.paths.is_empty(), !files.edges.is_empty());
+    let columns = facts.unread.iter().map(|name| name.chars().take(COLUMN_CHARACTERS).collect());
+    ImportFacts {
+        files_read: are_files.then_some(files.paths.len() as u64),
+        first_files: are_files.then(|| files.paths.iter().map(name).zip(edges).take(FIRST_FILES).collect()),
+        files_without_edges: are_counted.then_some(empty.len() as u64),
+        first_files_without_edges: are_counted.then(|| first(empty)),
+        files_not_read: are_files.then_some(not_read.len() as u64 + files.unnamed),
+        first_files_not_read: are_files.then(|| first(not_read)),
+        columns_not_read: Some(columns.take(FIRST_COLUMNS).collect()),
+        edges_left_out: Some(facts.edges_unmet()),
+        ..ImportFacts::default()
     }
 }

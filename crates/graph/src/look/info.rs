@@ -67,6 +67,24 @@ pub struct GraphInfo {
     pub comments: Option<u64>,
     /// The first of them.
     pub first_comment: Option<String>,
+    /// Number of files that were read, if the input was files.
+    pub files_read: Option<u64>,
+    /// The names of the first of them, and their edges.
+    pub first_files: Option<Vec<(String, Option<u64>)>>,
+    /// Number of those without edges.
+    pub files_without_edges: Option<u64>,
+    /// The names of the first of these.
+    pub first_files_without_edges: Option<Vec<String>>,
+    /// Number of files in folders and patterns that were not read.
+    pub files_not_read: Option<u64>,
+    /// The names of the first of these.
+    pub first_files_not_read: Option<Vec<String>>,
+    /// Names of columns that were not read.
+    pub columns_not_read: Option<Vec<String>>,
+    /// Rows that were left out since an end has no value.
+    pub rows_left_out: Option<u64>,
+    /// Edges that were left out since they do not meet conditions.
+    pub edges_left_out: Option<u64>,
     /// Entries of all lists: an edge has two.
     pub stored_edges: u64,
     /// Pages of all lists.
@@ -124,6 +142,15 @@ impl Graph {
             direction_from: import.direction_from.clone(),
             comments: import.comments,
             first_comment: import.first_comment.clone(),
+            files_read: import.files_read,
+            first_files: import.first_files.clone(),
+            files_without_edges: import.files_without_edges,
+            first_files_without_edges: import.first_files_without_edges.clone(),
+            files_not_read: import.files_not_read,
+            first_files_not_read: import.first_files_not_read.clone(),
+            columns_not_read: import.columns_not_read.clone(),
+            rows_left_out: import.rows_left_out,
+            edges_left_out: import.edges_left_out,
             stored_edges,
             pages: out.pages + in_lists.map_or(0, |lists| lists.pages),
             image_bytes,

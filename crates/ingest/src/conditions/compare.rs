@@ -156,6 +156,7 @@ impl Check {
         };
         let is_missing = |edge: usize| column.missing.get(edge) == Some(&true);
         match &column.values {
+            AttributeValues::Missing(_) => each(&|_| Value::Missing),
             AttributeValues::Words(words) => {
                 let is_real = self.kind == AttributeKind::Real;
                 each(&|edge| match is_missing(edge) {

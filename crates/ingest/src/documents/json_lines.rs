@@ -25,17 +25,22 @@ use crate::text::source::{Numbering, begin, begin_weights, text_of, text_source}
 use crate::text::times::kind_of_moments;
 use outcore_format::AttributeKind;
 use outcore_image::{Error, Result};
+use outcore_io::lock;
 use serde::de::{Deserialize, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
+use std::collections::{BTreeSet, HashSet};
 use std::fmt::Formatter;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 /// Number of members of an object that are searched for the wanted ones.
 const MOST_MEMBERS: usize = 1024;
 /// Number of objects that a message names.
 const MOST_OBJECTS: usize = 5;
+/// Number of members that a note names, and the length of such a name.
+const MOST_LATE: usize = 20;
+const MOST_NAME_CHARACTERS: usize = 100;
 
 pub(crate) fn open(input: &Input, options: &InputOptions) -> Result<Source> {
     let mut blocks = LineBlocks::new(input.stream()?);
@@ -47,9 +52,12 @@ pub(crate) fn open(input: &Input, options: &InputOptions) -> Result<Source> {
     let strings = sample.has_strings(&path, &members, options)?;
     let direction = sample.direction(&members)?;
     let attributes = sample.attributes(&members, direction.is_some(), options);
-    members.attributes = attributes.map_err(|error| sample.naming_objects(error))?;
+    let (attributes, untyped) = attributes.map_err(|error| sample.naming_objects(error))?;
+    members.attributes = attributes;
     let weight_name = members.weight.clone();
-    let unread = sample.names.iter().filter(|name| !members.has(name) && *name != "Type").cloned();
+    let unread: Vec<String> =
+        sample.names.iter().filter(|name| !members.has(name) && *name != "Type").cloned().collect();
+    let late = Arc::new(LateMembers::new(&sample.names));
     let facts = Facts {
         format: "jsonl",
         directed: direction,
@@ -58,14 +66,63 @@ pub(crate) fn open(input: &Input, options: &InputOptions) -> Result<Source> {
         ends: Some([members.source.clone(), members.target.clone()]),
         weights: weight_name,
         attributes: members.attributes.clone(),
-        notes: unread_columns(unread, None, options.attributes == Attributes::None).into_iter().collect(),
+        notes: unread_columns(unread.iter().cloned(), None, options.attributes == Attributes::None)
+            .into_iter()
+            .collect(),
+        unread,
+        untyped,
         ..blocks.facts()
     };
     let guessed = options.ids == IdKind::Auto;
     let left_out = LeftOut::new(options.nulls);
     let has_conditions = !options.conditions.is_empty();
-    let parser = JsonLines { ids: IdTaker { path, strings, guessed }, members, direction, left_out, has_conditions };
-    Ok(text_source(blocks, facts, Arc::new(parser), Numbering::None, None))
+    let ids = IdTaker { path, strings, guessed };
+    let parser = JsonLines { ids, members, direction, left_out, has_conditions, late: Arc::clone(&late) };
+    let mut source = text_source(blocks, facts, Arc::new(parser), Numbering::None, None);
+    source.note_late(move || late.note());
+    Ok(source)
+}
+
+/// Members that first stand behind the first lines, which tell those that are read.
+#[derive(Default)]
+struct LateMembers {
+    /// Names of the members of the first lines.
+    known: HashSet<String>,
+    /// The other ones, as far as a note names them, and whether there are more.
+    found: Mutex<(BTreeSet<String>, bool)>,
+}
+
+impl LateMembers {
+    fn new(known: &[String]) -> Self {
+        LateMembers { known: known.iter().cloned().collect(), found: Mutex::default() }
+    }
+
+    fn see(&self, name: &str) {
+        if self.known.contains(name) || self.known.len() >= MOST_MEMBERS {
+            return;
+        }
+        let (names, has_more) = &mut *lock(&self.found);
+        if names.contains(name) {
+            return;
+        }
+        names.insert(name.chars().take(MOST_NAME_CHARACTERS).collect());
+        if names.len() > MOST_LATE {
+            names.pop_last();
+            *has_more = true;
+        }
+    }
+
+    fn note(&self) -> Option<String> {
+        let (names, has_more) = &*lock(&self.found);
+        let listed = names.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
+        let more = if *has_more { ", ..." } else { "" };
+        (!names.is_empty()).then(|| {
+            format!(
+                "Members that first stand behind the first thousand lines, and were not read: {listed}{more}. To read \
+                 them, put a line that has them among the first."
+            )
+        })
+    }
 }
 
 #[derive(Clone)]
@@ -93,7 +150,11 @@ struct Line<'a> {
     attributes: Vec<Option<&'a RawValue>>,
 }
 
-impl<'de> DeserializeSeed<'de> for &Members {
+/// Takes the members of a line that are wanted; others that the first lines do not have are noted where that is given.
+#[derive(Clone, Copy)]
+struct Taking<'a>(&'a Members, Option<&'a LateMembers>);
+
+impl<'de> DeserializeSeed<'de> for Taking<'_> {
     type Value = Line<'de>;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> std::result::Result<Line<'de>, D::Error> {
@@ -101,7 +162,7 @@ impl<'de> DeserializeSeed<'de> for &Members {
     }
 }
 
-impl<'de> Visitor<'de> for &Members {
+impl<'de> Visitor<'de> for Taking<'_> {
     type Value = Line<'de>;
 
     fn expecting(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
@@ -109,19 +170,21 @@ impl<'de> Visitor<'de> for &Members {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<Line<'de>, A::Error> {
-        let mut line = Line { attributes: vec![None; self.attributes.len()], ..Line::default() };
+        let Taking(wanted, late) = self;
+        let mut line = Line { attributes: vec![None; wanted.attributes.len()], ..Line::default() };
         while let Some(Text(name)) = map.next_key()? {
-            let place = if name == self.source {
+            let place = if name == wanted.source {
                 &mut line.source
-            } else if name == self.target {
+            } else if name == wanted.target {
                 &mut line.target
-            } else if self.weight.as_deref() == Some(&*name) {
+            } else if wanted.weight.as_deref() == Some(&*name) {
                 &mut line.weight
-            } else if let Some(place) = self.attributes.iter().position(|field| field.name == name) {
+            } else if let Some(place) = wanted.attributes.iter().position(|field| field.name == name) {
                 &mut line.attributes[place]
             } else if name == "Type" {
                 &mut line.kind
             } else {
+                late.into_iter().for_each(|late| late.see(&name));
                 map.next_value::<IgnoredAny>()?;
                 continue;
             };
@@ -282,8 +345,12 @@ impl<'a> Sample<'a> {
         members: &Members,
         has_direction: bool,
         options: &InputOptions,
-    ) -> Result<Vec<AttributeField>> {
-        let names: Vec<&str> = self.names.iter().map(String::as_str).collect();
+    ) -> Result<(Vec<AttributeField>, Vec<String>)> {
+        let mut names: Vec<&str> = self.names.iter().map(String::as_str).collect();
+        // Members of other files may stand further down in this one.
+        let others = options.united.iter().flatten().map(|field| field.name.as_str());
+        let others: Vec<&str> = others.filter(|name| !names.is_empty() && !names.contains(name)).collect();
+        names.extend(others);
         let is_used = |name: &str| members.has(name) || (has_direction && name == "Type");
         let used: Vec<Option<usize>> = (0..names.len()).filter(|&place| is_used(names[place])).map(Some).collect();
         let mut wanted = Vec::new();
@@ -291,21 +358,26 @@ impl<'a> Sample<'a> {
             wanted.push(AttributeField { name: names[place].to_owned(), kind: AttributeKind::String });
         }
         if wanted.is_empty() {
-            return Ok(wanted);
+            return Ok((wanted, Vec::new()));
         }
         let wanted = Members { attributes: wanted, ..members.clone() };
         let mut kinds: Vec<MemberKinds> = vec![MemberKinds::default(); wanted.attributes.len()];
         let mut strings: Vec<Vec<Cow<'_, str>>> = vec![Vec::new(); wanted.attributes.len()];
         for &(number, text) in &self.lines {
-            let line = parse(self.path, number, text, &wanted)?;
+            let line = parse(self.path, number, text, Taking(&wanted, None))?;
             for ((held, strings), value) in kinds.iter_mut().zip(&mut strings).zip(line.attributes) {
                 held.see(value);
                 strings.extend(value.filter(|value| is_string(value)).and_then(plain));
             }
         }
-        let mut found = Vec::new();
+        let (mut found, mut untyped) = (Vec::new(), Vec::new());
         for ((held, strings), AttributeField { name, .. }) in kinds.into_iter().zip(strings).zip(wanted.attributes) {
+            if held.is_empty() {
+                untyped.push(name.clone());
+            }
+            let united = options.united_kind(&name).cloned();
             match held.kind() {
+                Some(_) if united.is_some() => found.extend(united.map(|kind| AttributeField { name, kind })),
                 Some(AttributeKind::String) => {
                     let kind = kind_of_moments(strings.iter().map(|text| text.as_bytes()));
                     found.push(AttributeField { name, kind: kind.unwrap_or(AttributeKind::String) });
@@ -324,7 +396,7 @@ impl<'a> Sample<'a> {
                 }
             }
         }
-        Ok(found)
+        Ok((found, untyped))
     }
 
     /// Whether ids are strings: as JSON says, unless the user does.
@@ -334,7 +406,7 @@ impl<'a> Sample<'a> {
         }
         let mut first: Option<bool> = None;
         for &(number, text) in &self.lines {
-            let line = parse(path, number, text, members)?;
+            let line = parse(path, number, text, Taking(members, None))?;
             for value in [line.source, line.target].into_iter().flatten().filter(|value| value.get() != "null") {
                 if *first.get_or_insert(is_string(value)) != is_string(value) {
                     let expected = "ids of one kind, integers or strings, as on the lines above";
@@ -350,7 +422,7 @@ impl<'a> Sample<'a> {
     fn direction(&self, members: &Members) -> Result<Option<bool>> {
         let mut all = None;
         for &(number, text) in &self.lines {
-            let kind = parse(self.path, number, text, members)?.kind;
+            let kind = parse(self.path, number, text, Taking(members, None))?.kind;
             let directed = kind.and_then(plain).and_then(|kind| says_directed(kind.as_bytes()));
             if directed.is_none() || all.is_some_and(|all| all != directed) {
                 return Ok(None);
@@ -388,6 +460,11 @@ impl MemberKinds {
         }
     }
 
+    /// Whether there are no values.
+    fn is_empty(self) -> bool {
+        !(self.strings || self.booleans || self.integers || self.reals || self.others)
+    }
+
     /// The common kind; strings where there are no values.
     fn kind(self) -> Option<AttributeKind> {
         match self {
@@ -412,6 +489,7 @@ struct JsonLines {
     left_out: LeftOut,
     /// Conditions may leave out lines without a weight.
     has_conditions: bool,
+    late: Arc<LateMembers>,
 }
 
 impl JsonLines {
@@ -482,7 +560,7 @@ impl Parser for JsonLines {
             if is_blank_line(text) {
                 continue;
             }
-            let line = parse(&self.ids.path, number, text, &self.members)?;
+            let line = parse(&self.ids.path, number, text, Taking(&self.members, Some(&self.late)))?;
             if let Some(directed) = self.direction {
                 let kind = line.kind.and_then(plain).unwrap_or_default();
                 if says_directed(kind.as_bytes()) != Some(directed) {
@@ -609,7 +687,7 @@ mod tests {
         assert_eq!(read.facts.notes, ["Columns that are not read: list, mixed."]);
         let words = |place: usize| match &read.attributes[place].values {
             AttributeValues::Words(words) => words.iter().map(|&word| word as i64).collect::<Vec<_>>(),
-            AttributeValues::Text { .. } => panic!("strings"),
+            AttributeValues::Text { .. } | AttributeValues::Missing(_) => panic!("no numbers"),
         };
         assert_eq!(read.attributes[0].values, AttributeValues::Text { bytes: b"a\"b".to_vec(), ends: vec![3, 3, 3] });
         assert_eq!(read.attributes[0].missing, [false, false, true]);

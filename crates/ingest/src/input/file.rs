@@ -5,6 +5,7 @@
 //! shorter graph. Cost: one system call per block for plain files; windows of zstd and xz take up to 4 GiB, which the
 //! budget counts.
 
+use crate::batch::FileCounts;
 use crate::input::archive::{self, TarMember, is_tar};
 #[cfg(feature = "bzip2")]
 use crate::input::bzip2_streams::Bzip2Streams;
@@ -56,6 +57,7 @@ pub struct Input {
     tar_member: Option<String>,
     /// The context of this input and all that are read together with it.
     context: Arc<InputContext>,
+    counts: Arc<FileCounts>,
 }
 
 impl Input {
@@ -69,6 +71,7 @@ impl Input {
             member: None,
             tar_member: None,
             context: Arc::clone(context),
+            counts: Arc::default(),
         };
         if path == Path::new("-") {
             return Ok(pipe(Path::new(STANDARD_INPUT), path));
@@ -89,7 +92,8 @@ impl Input {
     }
 
     fn of(path: &Path, content: Content, context: &Arc<InputContext>) -> Self {
-        Input { path: path.to_owned(), content, member: None, tar_member: None, context: Arc::clone(context) }
+        let (path, context, counts) = (path.to_owned(), Arc::clone(context), Arc::default());
+        Input { path, content, member: None, tar_member: None, context, counts }
     }
 
     /// Finds the file to read, if the input is an archive.
@@ -131,6 +135,11 @@ impl Input {
     /// The path, or the name that stands for it.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Counts of what is read of it, however often it is opened.
+    pub(crate) fn counts(&self) -> &Arc<FileCounts> {
+        &self.counts
     }
 
     pub(crate) fn bytes(&self) -> Option<Bytes> {
@@ -309,6 +318,7 @@ impl Input {
             size_bytes: self.size_bytes(),
             peeked: Vec::new(),
             context: Arc::clone(&self.context),
+            counts: Arc::clone(&self.counts),
         };
         let mut stream = stream.untarred()?;
         if matches!(coding, Coding::Zstd | Coding::Bzip2 | Coding::Xz) {
@@ -356,9 +366,15 @@ pub struct Stream {
     size_bytes: Option<u64>,
     peeked: Vec<u8>,
     context: Arc<InputContext>,
+    counts: Arc<FileCounts>,
 }
 
 impl Stream {
+    /// Notes that the last line of the text has no end of line.
+    pub(crate) fn note_lacking_end(&self) {
+        self.counts.lacks_end.store(true, Ordering::Relaxed);
+    }
+
     /// Replaces the stream by the file in a tar archive, if the bytes are one.
     fn untarred(mut self) -> Result<Self> {
         let mut start = Vec::with_capacity(archive::BLOCK_BYTES);

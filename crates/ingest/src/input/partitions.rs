@@ -1,12 +1,16 @@
 //! Partitions: columns whose values are names of folders, such as in `year=2024/month=1/part-0.parquet`.
 //!
-//! Columns of that kind are attributes where they are asked for: integers, if all folders have integers, else strings.
+//! Columns of that kind are attributes where they are asked for: integers, dates or times, if all folders have such of
+//! one form, else strings. They are no ends or weights of edges.
 
 use crate::batch::{InputOptions, Source};
+use crate::column_names::{ends_by_name, may_mean_end};
 use crate::conditions::is_met;
 use crate::tables::attributes::{AttributeColumn, AttributeField, Attributes};
+use crate::text::times::kind_of_moments;
 use outcore_format::AttributeKind;
 use outcore_image::{Error, Result};
+use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 
 const MISSING: &str = "__HIVE_DEFAULT_PARTITION__";
@@ -16,6 +20,8 @@ const MISSING: &str = "__HIVE_DEFAULT_PARTITION__";
 pub(crate) struct Partitions {
     pub(crate) names: Vec<String>,
     wanted: Vec<AttributeField>,
+    /// The options name both ends.
+    are_ends_named: bool,
 }
 
 impl Partitions {
@@ -24,26 +30,21 @@ impl Partitions {
     /// # Errors
     /// A folder named as the column of the ends or the weights of edges.
     pub(crate) fn of(paths: &[PathBuf], options: &InputOptions) -> Result<(Self, InputOptions)> {
-        let mut all: Vec<AttributeField> = Vec::new();
+        let mut values: Vec<(String, BTreeSet<String>)> = Vec::new();
         for (name, value) in paths.iter().flat_map(|path| values_of(path)) {
-            let is_integer = |text: &String| whole(text).is_some();
-            let place = all.iter().position(|field| field.name == name).unwrap_or_else(|| {
-                all.push(AttributeField { name, kind: AttributeKind::Integer });
-                all.len() - 1
+            let place = values.iter().position(|(known, _)| *known == name).unwrap_or_else(|| {
+                values.push((name, BTreeSet::new()));
+                values.len() - 1
             });
-            if !value.as_ref().is_none_or(is_integer) {
-                all[place].kind = AttributeKind::String;
-            }
+            values[place].1.extend(value);
         }
+        let field = |(name, values): (String, BTreeSet<String>)| AttributeField { name, kind: kind_of(&values) };
+        let mut all: Vec<AttributeField> = values.into_iter().map(field).collect();
         let names: Vec<String> = all.iter().map(|field| field.name.clone()).collect();
         let named = [&options.source, &options.target, &options.weight].into_iter().flatten().map(String::as_str);
         for part in ["source", "target", "weight"].into_iter().chain(named) {
             if let Some(name) = names.iter().find(|name| name.eq_ignore_ascii_case(part)) {
-                let text = format!(
-                    "expected folders that say attributes of edges, found some called `{name}=...`, as the column of \
-                     their ends or weights is; write that column into the files, and rename the folders"
-                );
-                return Err(Error::Usage(text));
+                return Err(called_as_an_end(name));
             }
         }
         let mut beside = options.clone();
@@ -63,7 +64,20 @@ impl Partitions {
                     Attributes::Named(asked) => asked.contains(&field.name),
                 }
         });
-        Ok((Partitions { names, wanted: all }, beside))
+        let are_ends_named = options.source.is_some() && options.target.is_some();
+        Ok((Partitions { names, wanted: all, are_ends_named }, beside))
+    }
+
+    /// Refuses folders that are called as an end of edges or the weights, or may mean an end that files do not have.
+    pub(crate) fn check_ends(&self, source: &Source) -> Result<()> {
+        let facts = &source.facts;
+        let Some([first, second]) = &facts.ends else { return Ok(()) };
+        let are_known = self.are_ends_named || ends_by_name(&[first, second]).is_some();
+        let is_used = |name: &&String| {
+            let own = [first, second].into_iter().chain(&facts.weights);
+            own.into_iter().any(|own| own.eq_ignore_ascii_case(name)) || !are_known && may_mean_end(name)
+        };
+        self.names.iter().find(is_used).map_or(Ok(()), |name| Err(called_as_an_end(name)))
     }
 
     pub(crate) fn is_read(&self, path: &Path, options: &InputOptions) -> bool {
@@ -105,6 +119,21 @@ impl Partitions {
             Ok(())
         });
         source
+    }
+}
+
+fn called_as_an_end(name: &str) -> Error {
+    Error::Usage(format!(
+        "expected folders that say attributes of edges, found some called `{name}=...`, as the column of their ends or \
+         weights is, or may be; write that column into the files, and rename the folders"
+    ))
+}
+
+/// The kind of a column whose values are these, and perhaps missing ones.
+fn kind_of(values: &BTreeSet<String>) -> AttributeKind {
+    match values.iter().all(|value| whole(value).is_some()) {
+        true => AttributeKind::Integer,
+        false => kind_of_moments(values.iter().map(String::as_bytes)).unwrap_or(AttributeKind::String),
     }
 }
 
@@ -161,6 +190,14 @@ mod tests {
             [whole("007"), whole("-0"), whole("+1"), whole(""), whole("-")],
             [Some(7), Some(0), None, None, None]
         );
+        let of = |values: &[&str]| kind_of(&values.iter().map(|value| (*value).to_owned()).collect());
+        assert_eq!(of(&["2026-10-01", "2026-10-02"]), AttributeKind::Date);
+        assert!(matches!(of(&["2026-10-01 05:00"]), AttributeKind::Timestamp { .. }));
+        assert_eq!(
+            [of(&["2026-10-01", "soon"]), of(&["7", "2026-10-01"])],
+            [AttributeKind::String, AttributeKind::String]
+        );
+        assert_eq!(of(&[]), AttributeKind::Integer);
         let paths = ["a=1/b=x/p.csv", "a=2/b=7/p.csv", "p.csv"].map(PathBuf::from);
         let all = InputOptions { attributes: Attributes::All, ..InputOptions::default() };
         let (partitions, _) = Partitions::of(&paths, &all).unwrap();

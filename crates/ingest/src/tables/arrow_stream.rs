@@ -292,6 +292,7 @@ impl Iterator for ArrowStream {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::batch::EdgeBatch;
     use crate::batch::IdKind;
     use crate::open::open;
     use crate::tables::attributes::Attributes;
@@ -329,8 +330,11 @@ mod tests {
             let paths = ["a.arrow", "b.arrow"].map(|name| folder.path().join(name));
             let mut source = open(&runtime, &paths, &options).unwrap();
             assert_eq!((source.facts().string_ids, source.facts().edges), (string_ids, None));
-            assert!(source.facts().notes.iter().any(|note| note.contains("Files without edges: 1 of 2")));
-            assert_eq!(std::iter::from_fn(|| source.next_block().unwrap()).count(), 1);
+            let blocks: Vec<_> = std::iter::from_fn(|| source.next_block().unwrap()).collect();
+            assert_eq!(blocks.len(), 1);
+            let mut batch = EdgeBatch::new(string_ids);
+            source.parser().parse(&blocks[0], &mut batch, &mut |_| Ok(())).unwrap();
+            assert!(source.late_notes().iter().any(|note| note.contains("Files without edges: 1 of 2")));
         }
         let alone = InputOptions { ids: IdKind::String, ..InputOptions::default() };
         let source = open(&runtime, &[folder.path().join("b.arrow")], &alone).unwrap();

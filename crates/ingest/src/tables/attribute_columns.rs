@@ -1,7 +1,7 @@
 //! The columns of an input that are kept as attributes, and the values of those of a table.
 
 use crate::batch::InputOptions;
-use crate::column_names::column_asked;
+use crate::column_names::{column_asked, column_if_any};
 use crate::condition::refused;
 use crate::conditions::END_NAMES;
 use crate::tables::attributes::{AttributeColumn, AttributeField, AttributeValues, Attributes};
@@ -66,7 +66,13 @@ pub(crate) fn asked_columns(
         Attributes::Named(asked) => {
             let mut columns = Vec::new();
             for asked in asked {
-                let column = column_asked("attributes", asked, names)?;
+                let column = match options.united {
+                    None => column_asked("attributes", asked, names)?,
+                    Some(_) => match column_if_any("attributes", asked, names)? {
+                        Some(column) => column,
+                        None => continue,
+                    },
+                };
                 if !is_free(&column) || columns.contains(&column) {
                     let why = if is_free(&column) { "is named twice" } else { "holds ids, weights or directions" };
                     return Err(Error::Usage(format!("--attributes {asked}: that column {why}")));
@@ -86,6 +92,9 @@ pub(crate) fn asked_columns(
                 let expected = "a column of the edges, since conditions on vertices are for images: import without it \
                                 first, and then the image with it";
                 return Err(refused(&condition.column, expected));
+            }
+            Err(_) if options.united.is_some() && column_if_any("where", &condition.column, names)?.is_none() => {
+                continue;
             }
             column => column?,
         };
@@ -112,6 +121,8 @@ pub(crate) fn find_attributes(
         let name = schema.field(column).name();
         match kind_of(schema.field(column).data_type()) {
             Some(kind) => found.push((column, AttributeField { name: name.clone(), kind })),
+            // A column without values may have some in another file.
+            None if options.united.is_some() && schema.field(column).data_type() == &DataType::Null => {}
             // Columns that cannot be kept are listed among those that are not read.
             None if options.attributes == Attributes::All => {}
             None => {

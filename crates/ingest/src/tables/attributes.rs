@@ -8,6 +8,10 @@ use crate::text::columns::Field;
 use crate::text::number::{Integer, integer, is_missing, is_padded, real, trim};
 use crate::text::times::{Moment, kind_of_moments};
 use outcore_format::AttributeKind;
+use std::borrow::Cow;
+
+/// Whole numbers up to this size are real numbers of 64 bits, too.
+const MOST_EXACT: u64 = 1 << 53;
 
 /// The columns that are kept as attributes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -51,6 +55,8 @@ pub enum AttributeValues {
         /// End of each string, in bytes.
         ends: Vec<u32>,
     },
+    /// All of this number are missing.
+    Missing(usize),
 }
 
 impl AttributeValues {
@@ -59,6 +65,7 @@ impl AttributeValues {
         match self {
             AttributeValues::Words(words) => words.len(),
             AttributeValues::Text { ends, .. } => ends.len(),
+            AttributeValues::Missing(count) => *count,
         }
     }
 
@@ -86,6 +93,57 @@ impl AttributeColumn {
         AttributeColumn { values, missing: Vec::new() }
     }
 
+    /// Values that are all missing, in no memory.
+    pub(crate) fn all_missing(count: usize) -> Self {
+        AttributeColumn { values: AttributeValues::Missing(count), missing: Vec::new() }
+    }
+
+    /// Whether some values may be missing.
+    pub fn has_missing(&self) -> bool {
+        matches!(self.values, AttributeValues::Missing(_)) || !self.missing.is_empty()
+    }
+
+    /// The column with a value in every place, as columns of that kind have them.
+    pub fn filled(&self, kind: &AttributeKind) -> Cow<'_, Self> {
+        let AttributeValues::Missing(count) = self.values else { return Cow::Borrowed(self) };
+        let values = match kind {
+            AttributeKind::String => AttributeValues::Text { bytes: Vec::new(), ends: vec![0; count] },
+            _ => AttributeValues::Words(vec![0; count]),
+        };
+        Cow::Owned(AttributeColumn { values, missing: vec![true; count] })
+    }
+
+    /// The values of a column of one kind as those of another one: whole numbers as real ones that equal them, strings
+    /// as what they say. The error has the place of a value that is none of the kind, and the value.
+    pub(crate) fn widened(self, own: &AttributeKind, kind: &AttributeKind) -> Result<Self, (u64, String)> {
+        let is_missing = |row: usize| self.missing.get(row) == Some(&true);
+        match (&self.values, own, kind) {
+            _ if own == kind => Ok(self),
+            (AttributeValues::Words(words), AttributeKind::Integer, AttributeKind::Real) => {
+                let real = |(row, &word): (usize, &u64)| match word as i64 {
+                    _ if is_missing(row) => Ok(0),
+                    value if value.unsigned_abs() <= MOST_EXACT => Ok((value as f64).to_bits()),
+                    value => Err((row as u64, value.to_string())),
+                };
+                let words = words.iter().enumerate().map(real).collect::<Result<_, _>>()?;
+                Ok(AttributeColumn { values: AttributeValues::Words(words), missing: self.missing })
+            }
+            (AttributeValues::Text { bytes, ends }, ..) => {
+                let (mut column, mut start) = (AttributeColumn::new(kind), 0);
+                for (row, &end) in ends.iter().enumerate() {
+                    let text = String::from_utf8_lossy(&bytes[start..end as usize]);
+                    start = end as usize;
+                    let value = (!is_missing(row)).then_some(&*text);
+                    if !column.push_value(kind, value) {
+                        return Err((row as u64, format!("`{text}`")));
+                    }
+                }
+                Ok(column)
+            }
+            _ => Err((0, format!("values as {}", own.name()))),
+        }
+    }
+
     fn push_missing(&mut self) {
         let before = self.values.len();
         self.missing.resize(before, false);
@@ -93,6 +151,7 @@ impl AttributeColumn {
         match &mut self.values {
             AttributeValues::Words(words) => words.push(0),
             AttributeValues::Text { bytes, ends } => ends.push(bytes.len() as u32),
+            AttributeValues::Missing(count) => *count += 1,
         }
     }
 
@@ -106,6 +165,7 @@ impl AttributeColumn {
             return true;
         }
         let is_known = match (&mut self.values, kind) {
+            (AttributeValues::Missing(_), _) => false,
             (AttributeValues::Text { bytes, ends }, _) => {
                 let before = bytes.len();
                 field.push_to(bytes);
@@ -162,6 +222,7 @@ impl AttributeColumn {
         match &mut self.values {
             AttributeValues::Words(words) => retain(words, marks),
             AttributeValues::Text { bytes, ends } => retain_text(bytes, ends, marks, 1),
+            AttributeValues::Missing(count) => *count = marks.iter().filter(|mark| **mark).count(),
         }
         if !self.missing.is_empty() {
             retain(&mut self.missing, marks);
@@ -196,6 +257,11 @@ fn boolean(token: &[u8]) -> Option<bool> {
         b"false" | b"False" | b"FALSE" => Some(false),
         _ => None,
     }
+}
+
+/// Whether no field of a column of text has a value.
+pub(crate) fn are_missing<'a>(mut fields: impl Iterator<Item = Field<'a>>) -> bool {
+    fields.all(|field| is_missing(field.raw))
 }
 
 /// The kind of a column of text: strings, unless all fields that are not missing are of one other kind.

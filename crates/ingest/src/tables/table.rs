@@ -133,7 +133,9 @@ pub(crate) struct TableColumns {
     attributes: Vec<(usize, AttributeField)>,
     /// The attribute of the column `Type`, if the column does not give the direction and is wanted.
     kind_field: Option<AttributeField>,
+    /// Notes on the columns that are not read, and their names.
     unread: Vec<String>,
+    unread_names: Vec<String>,
     /// Conditions may leave out rows without a weight.
     has_conditions: bool,
     /// Rows are the entries of a matrix.
@@ -160,6 +162,7 @@ impl TableColumns {
         let attributes = find_attributes(schema, path, &all, &[Some(0)])?;
         let is_unread = |column: &usize| *column > 0 && attributes.iter().all(|(kept, _)| kept != column);
         let unread = (0..schema.fields().len()).filter(is_unread).map(|column| schema.field(column).name().clone());
+        let unread: Vec<String> = unread.collect();
         let id = schema.field(0).name().clone();
         Ok(TableColumns {
             source: 0,
@@ -173,7 +176,8 @@ impl TableColumns {
             directed: None,
             keeps_parallel: false,
             kind: None,
-            unread: unread_columns(unread, None, false).into_iter().collect(),
+            unread: unread_columns(unread.iter().cloned(), None, false).into_iter().collect(),
+            unread_names: unread,
             attributes,
             kind_field: None,
             has_conditions: false,
@@ -216,7 +220,9 @@ impl TableColumns {
         let others = || (0..schema.fields().len()).filter(is_other);
         let may_be_weights = weight.is_none() && options.weight.is_none();
         let weights = others().find(|&column| may_be_weights && value_kind(schema, column).is_numeric()).map(name);
-        let unread = unread_columns(others().map(name), weights, options.attributes == Attributes::None);
+        let unread_names: Vec<String> = others().map(name).collect();
+        let may_keep = options.attributes == Attributes::None;
+        let unread = unread_columns(unread_names.iter().cloned(), weights, may_keep);
         Ok(TableColumns {
             source,
             target,
@@ -232,6 +238,7 @@ impl TableColumns {
             attributes,
             kind_field,
             unread: unread.into_iter().collect(),
+            unread_names,
             has_conditions: !options.conditions.is_empty(),
             is_matrix: options.is_matrix,
         })
@@ -284,7 +291,10 @@ impl TableColumns {
         match (directed, field) {
             (Some(_), _) => self.kind = Some(KindColumn { directed, ..kind }),
             (None, Some(field)) => self.attributes.push((kind.column, field)),
-            (None, None) => self.unread.extend(unread_columns(std::iter::once(kind.name), None, false)),
+            (None, None) => {
+                self.unread.extend(unread_columns(std::iter::once(kind.name.clone()), None, false));
+                self.unread_names.push(kind.name);
+            }
         }
     }
 
@@ -324,6 +334,7 @@ impl TableColumns {
             is_complex: self.is_complex,
             keeps_parallel: self.keeps_parallel,
             attributes: self.attributes.iter().map(|(_, field)| field.clone()).collect(),
+            unread: self.unread_names.clone(),
             notes: kinds_note(&self.names[0], &self.names[1], self.strings, self.is_matrix)
                 .into_iter()
                 .chain(self.unread.iter().cloned())

@@ -220,6 +220,9 @@ impl LineBlocks {
         let first_line = self.next_line;
         self.next_line += memchr_iter(b'\n', &bytes).count() as u64;
         self.mid_line = !self.ended && !bytes.ends_with(b"\n");
+        if self.ended && !bytes.ends_with(b"\n") {
+            self.stream.note_lacking_end();
+        }
         Ok(Some(Lines { first_line, bytes, input_bytes: self.stream.position_bytes() }))
     }
 

@@ -10,7 +10,7 @@ use crate::batch::Nulls;
 use crate::batch::{InputOptions, bad_record};
 use crate::column_names::{column_asked, ends_by_name, find_ends, has_pair, kinds_note, unread_columns, usual_weight};
 use crate::tables::attribute_columns::asked_columns;
-use crate::tables::attributes::{AttributeField, Attributes, kind_of_fields};
+use crate::tables::attributes::{AttributeField, Attributes, are_missing, kind_of_fields};
 use crate::text::blocks::Lines;
 use crate::text::columns::{Columns, Comments, Field, FixedColumns, Separator};
 use crate::text::edge_list::NO_END;
@@ -46,6 +46,10 @@ pub(crate) struct Detected {
     pub(crate) directed: Option<(bool, String)>,
     pub(crate) has_sides: bool,
     pub(crate) notes: Vec<String>,
+    /// Names of columns that are not read.
+    pub(crate) unread: Vec<String>,
+    /// Names of attributes of which no first line has a value.
+    pub(crate) untyped: Vec<String>,
 }
 
 fn is_number(token: &[u8]) -> bool {
@@ -80,13 +84,9 @@ pub(crate) fn detect(first: &Lines, path: &Path, options: &InputOptions, fixed: 
         _ => (1..=count).map(|number| number.to_string()).collect(),
     };
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let named_file = |error: Error| match error {
-        Error::Usage(text) => Error::Usage(format!("{}: {text}", path.display())),
-        other => other,
-    };
     let body = &sample.rows[usize::from(has_names).min(sample.rows.len())..];
     let named = Named { sample: &sample, options, names: &names, has_names, body };
-    let (weight, ends) = named.weight_and_ends(fixed).map_err(named_file)?;
+    let (weight, ends) = named.weight_and_ends(fixed)?;
     let names_line = sample.names_line(first, has_names)?;
     let strings = named.has_string_ids(ends)?;
     let direction = named.direction();
@@ -96,9 +96,14 @@ pub(crate) fn detect(first: &Lines, path: &Path, options: &InputOptions, fixed: 
     notes.extend(konect.as_ref().map(Konect::note).into_iter().chain(named.header_note()));
     notes.extend(if has_names { kinds_note(names[ends.0], names[ends.1], strings, options.is_matrix) } else { None });
     let used = [Some(ends.0), Some(ends.1), weight.as_ref().map(|(column, _)| *column), direction.map(|(at, _)| at)];
-    let attributes = named.attributes(&used).map_err(named_file)?;
+    let attributes = named.attributes(&used)?;
     let read: Vec<Option<usize>> = used.into_iter().chain(attributes.iter().map(|(column, _)| Some(*column))).collect();
     notes.extend(named.unread_note(&read));
+    let is_read = |column: &usize| read.contains(&Some(*column));
+    let unread = (0..names.len()).filter(|column| !is_read(column)).map(called).collect();
+    let is_untyped = |column: usize| are_missing(body.iter().filter_map(|(_, fields)| fields.get(column).copied()));
+    let untyped = attributes.iter().filter(|(column, _)| is_untyped(*column)).map(|(_, field)| field.name.clone());
+    let untyped = untyped.collect();
     Ok(Detected {
         ends: if count == 0 { ["column 1", "column 2"].map(str::to_owned) } else { [called(ends.0), called(ends.1)] },
         columns: Columns {
@@ -122,6 +127,8 @@ pub(crate) fn detect(first: &Lines, path: &Path, options: &InputOptions, fixed: 
         has_sides: konect.as_ref().is_some_and(|konect| konect.has_sides),
         directed: by_column.or(konect.map(|konect| konect.directed())),
         notes,
+        unread,
+        untyped,
     })
 }
 
@@ -521,7 +528,8 @@ impl<'a> Named<'_, 'a> {
             return Ok(Vec::new());
         }
         let field = |column: usize| {
-            let kind = kind_of_fields(body.iter().filter_map(|(_, fields)| fields.get(column).copied()));
+            let own = || kind_of_fields(body.iter().filter_map(|(_, fields)| fields.get(column).copied()));
+            let kind = options.united_kind(names[column]).cloned().unwrap_or_else(own);
             (column, AttributeField { name: names[column].to_owned(), kind })
         };
         Ok(asked_columns(options, names, used, sample.path)?.into_iter().map(field).collect())

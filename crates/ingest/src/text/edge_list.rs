@@ -101,6 +101,8 @@ pub(crate) fn open_blocks(
         keeps_parallel,
         sides: detected.has_sides.then(|| SIDES.map(str::to_owned)),
         notes: detected.notes.clone(),
+        unread: detected.unread.clone(),
+        untyped: detected.untyped.clone(),
         ..blocks.facts()
     };
     let parser = Arc::new(EdgeList::new(blocks.path(), detected, options, (Arc::clone(&skipped), doubts)));
