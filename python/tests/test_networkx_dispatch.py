@@ -1,5 +1,6 @@
 """What NetworkX does around calls of the backend: views, settings, and memory that does not suffice."""
 
+import inspect
 import logging
 import pathlib
 import pickle
@@ -12,7 +13,7 @@ import pytest
 
 import outcore as oc
 from _outcore_networkx import OLDEST
-from outcore.networkx._registry import FUNCTIONS
+from outcore.networkx._registry import _LIMITS, _OPTIONS, FUNCTIONS
 
 
 @pytest.mark.parametrize(
@@ -136,3 +137,37 @@ def test_the_oldest_version_is_the_one_that_is_named_where_users_look():
         assert f"networkx>={oldest}\n" in (root / name).read_text(), name
     for name in ("docs/install.md", "docs/networkx.md"):
         assert f"NetworkX {oldest} or newer" in (root / name).read_text(), name
+
+
+# Of every option that some function does not take, a value that is refused.
+REFUSED = {
+    "weight": lambda *ends: 1, "distance": lambda *ends: 1, "sp": {}, "nstart": {}, "dangling": {}, "attr": "name",
+    "nodes": [0], "method": "arpack", "algorithm": "prim", "tol": 0, "max_iter": 0, "cutoff": -1, "source": 0,
+    "communities": iter(()),
+}  # fmt: skip
+# Kinds of graphs that some functions do not take.
+KINDS = [nx.path_graph(4), nx.DiGraph([(0, 1), (1, 2)]), nx.MultiGraph([(0, 1), (0, 1)])]
+
+
+@pytest.mark.parametrize("name", sorted(name for name, limits in _LIMITS.items() if limits and hasattr(nx, name)))
+def test_every_refusal_has_its_reason(name):
+    function, options = getattr(nx, name), _OPTIONS[name]
+    required = {one: 0 for one, (_, default) in options.items() if default is inspect.Parameter.empty and one != "G"}
+    required |= {one: [0] for one in ("S", "sources") if one in required}
+    reasons = []
+    for graph in KINDS:
+        for given in [{}, *({one: value} for one, value in REFUSED.items() if one in options)]:
+            for called, more in ((graph, {"backend": "outcore"}), (oc.load_graph(graph), {})):
+                # What NetworkX remembers of a graph has no reason.
+                for _ in range(2):
+                    try:
+                        found = function(called, **required | given, **more)
+                        list(found) if hasattr(found, "__next__") else None
+                    except NotImplementedError as error:
+                        assert more and str(error.__cause__ or "backend").find("backend") < 0, (given, error)
+                        reasons.append(str(error.__cause__))
+                    except nx.NetworkXNotImplemented as error:
+                        assert more or str(error).startswith(("not implemented for", f"{name} of an outcore.Graph: "))
+                    except Exception as error:
+                        assert "backend" not in str(error)
+    assert reasons, "nothing was refused"

@@ -463,6 +463,11 @@ def test_distances_and_paths_are_those_of_networkx_in_kind_and_order(choice, dir
         ("closeness_centrality", (), {"distance": "weight"}),
     ]:
         function = getattr(nx, name)
+        if "distance" in options and choice.endswith("of NumPy"):
+            # Their sums are numbers of NumPy.
+            with pytest.raises(NotImplementedError):
+                function(graph, *args, **options, backend="outcore")
+            continue
         found, expected = (kinds(function(graph, *args, **options, **more)) for more in ({"backend": "outcore"}, {}))
         assert found == expected, name
 

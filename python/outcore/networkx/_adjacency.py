@@ -203,6 +203,8 @@ class Weights:
         kinds = set(map(type, values))
         # Sums of numbers of one type have that type.
         self.type: Any = next(iter(kinds)) if len(kinds) == 1 else None
+        # A type whose sums are neither int nor float, such as Fraction or a type of NumPy.
+        self.other: Any = next(iter(kinds - {int, float}), None)
         self._attribute = attribute
 
     @cached_property

@@ -1,6 +1,8 @@
 """Ranks and centralities."""
 
 import inspect
+import math
+from numbers import Integral
 from typing import Any
 
 import networkx as nx  # type: ignore[import-untyped]
@@ -16,10 +18,24 @@ from outcore.networkx._searches import (
     ordered_from_nearest,
     reached_within,
     search,
+    sum_of,
 )
 
+# The least tolerance of power iteration: below it the last bits of sums decide whether NetworkX has an answer.
+_LEAST_TOLERANCE = 1e-14
 
-@implements(without("nstart", "dangling"))
+
+def _converges(given: Call) -> str | None:
+    """Limits of iterations to which there may be no answer."""
+    tol, max_iter = given["tol"], given["max_iter"]
+    if not isinstance(tol, (int, float)) or not tol >= _LEAST_TOLERANCE:
+        return f"expected tol= of at least {_LEAST_TOLERANCE:g}, found {tol!r}"
+    if not isinstance(max_iter, Integral) or max_iter < 1:
+        return f"expected a whole number above 0 as max_iter=, found {max_iter!r}"
+    return None
+
+
+@implements(without("nstart", "dangling"), _converges)
 def pagerank(
     G: Any,
     alpha: float = 0.85,
@@ -57,7 +73,7 @@ def _power_iteration(given: Call) -> str | None:
 _HITS_ITERATES = "method" in inspect.signature(nx.hits).parameters
 
 
-@implements(without("nstart"), _power_iteration)
+@implements(without("nstart"), _converges, _power_iteration)
 def hits(
     G: Any,
     max_iter: int = 100,
@@ -70,8 +86,6 @@ def hits(
     G = adapt(G)
     if len(G) == 0:
         return {}, {}
-    if max_iter <= 0:
-        raise nx.PowerIterationFailedConvergence(max_iter)
     # The greatest singular vectors of the adjacency matrix, as in Kleinberg: Authoritative sources in a hyperlinked
     # environment. JACM 1999. Power iteration ends when the vector of hubs stays the same.
     hubs = np.ones(len(G)) / len(G)
@@ -81,8 +95,8 @@ def hits(
         authorities = G.times(last, "weight", transposed=True)
         hubs = G.times(authorities, "weight")
         greatest = hubs.max()
-        if not greatest > 0:
-            raise NotImplementedError("without an edge of a positive weight hubs are not supported")
+        if not 0 < greatest < math.inf:
+            raise NotImplementedError("hubs that are all 0, or beyond 10^308, are not supported")
         hubs = hubs / greatest
         if np.abs(hubs - last).sum() < change:
             break
@@ -132,9 +146,9 @@ def closeness_centrality(
         return value * ((reached - 1) / (len(G) - 1)) if wf_improved else value
 
     def of(distances: np.ndarray) -> float:
-        places = reached_within(distances, None)
-        return closeness(np.ma.getdata(distances)[places].sum().item(), len(places))
+        return closeness(sum_of(distances), int(np.ma.count(distances)))
 
+    G.check_numbers(distance)
     # Distances to a node count, not from it.
     if u is not None:
         return of(distances_of(search(G.reversed, u, distance)))
@@ -151,6 +165,7 @@ def closeness_centrality(
 @implements(named("distance"), long=True, local=("nbunch", "sources"))
 def harmonic_centrality(G: Any, nbunch: Any = None, distance: Any = None, sources: Any = None) -> dict[Any, float]:
     G = adapt(G)
+    G.check_numbers(distance)
     nodes, starts = G.bunch(nbunch), G.bunch(sources)
     every = (
         distances_from_all(G, distance)
@@ -195,13 +210,22 @@ def _start(graph: Converted, given: dict[Any, float], text: str) -> np.ndarray:
         raise nx.NetworkXError(text) from None
 
 
-@implements(named("weight"))
+def _norm(values: np.ndarray) -> float:
+    """The length of a vector; 1 if it is 0."""
+    norm = float(np.linalg.norm(values))
+    if not norm < math.inf:
+        raise NotImplementedError("values whose squares are beyond 10^308 are not supported")
+    return norm or 1
+
+
+@implements(named("weight"), _converges)
 def eigenvector_centrality(
     G: Any, max_iter: int = 100, tol: float = 1.0e-6, nstart: dict[Any, float] | None = None, weight: Any = None
 ) -> Any:
     G = adapt(G)
     if len(G) == 0:
         raise nx.NetworkXPointlessConcept("cannot compute centrality for the null graph")
+    G.check_numbers(weight)
     x = np.ones(len(G)) if nstart is None else _start(G, nstart, "expected a value of nstart for every node")
     if not x.any():
         raise nx.NetworkXError("initial vector cannot have all zero values")
@@ -210,13 +234,13 @@ def eigenvector_centrality(
         last = x
         # The identity keeps bipartite graphs from oscillating.
         x = last + G.times(last, weight, transposed=True)
-        x = x / (np.linalg.norm(x) or 1)
+        x = x / _norm(x)
         if np.abs(x - last).sum() < len(G) * tol:
             return G.by_node(x)
     raise nx.PowerIterationFailedConvergence(max_iter)
 
 
-@implements(named("weight"))
+@implements(named("weight"), _converges)
 def katz_centrality(
     G: Any,
     alpha: float = 0.1,
@@ -230,6 +254,7 @@ def katz_centrality(
     G = adapt(G)
     if len(G) == 0:
         return {}
+    G.check_numbers(weight)
     x = np.zeros(len(G)) if nstart is None else _start(G, nstart, "expected a value of nstart for every node")
     try:
         added: Any = float(beta)
@@ -242,7 +267,7 @@ def katz_centrality(
         last = x
         x = alpha * G.times(last, weight, transposed=True) + added
         if np.abs(x - last).sum() < len(G) * tol:
-            return G.by_node(x / (np.linalg.norm(x) or 1) if normalized else x)
+            return G.by_node(x / _norm(x) if normalized else x)
     raise nx.PowerIterationFailedConvergence(max_iter)
 
 

@@ -2,7 +2,7 @@
 
 import weakref
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from itertools import islice
 from typing import Any
@@ -31,22 +31,26 @@ _EDITED = "the graph was edited after its last conversion, which served one call
 _ERRORS = (nx.NetworkXException, ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 
 
-def can_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | str:
-    """Whether a function takes these arguments, or why not."""
+def can_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Whether the backend is to be asked: always. NetworkX only logs a reason that is returned here, so that a call
+    with `backend=` would end without one: by priority `should_run` has the reason, and otherwise the call raises it."""
     _BY_PRIORITY.set(False)
     graph = args[0] if args else kwargs.get("G")
     known = getattr(graph, "__networkx_cache__", None)
     if known and "backends" in known:
         # The backend keeps its conversions itself and looks whether they are right: NetworkX would warn that it cannot.
         known["backends"].pop("outcore", None)
-    return name in _registry.UNCHECKED or _registry.can_run(name, args, kwargs)
+    return True
 
 
 def should_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | str:
-    """Whether a function is worth a conversion, or why not. The kind of the call comes first; the graph is not counted
-    beyond what makes it large."""
+    """Whether a function takes these arguments and is worth a conversion, or why not. The kind of the call comes first;
+    the graph is not counted beyond what makes it large."""
     if _registry.is_local(name, args, kwargs):
         return _LOCAL
+    reason = _registry.refusal(name, args, kwargs)
+    if reason is not None:
+        return reason
     _BY_PRIORITY.set(True)
     graph = args[0] if args else kwargs["G"]
     if _registry.is_small(name, graph):
@@ -90,8 +94,9 @@ def call(name: str, *args: Any, **kwargs: Any) -> Any:
     is_by_priority = _BY_PRIORITY.get()
     graph = args[0] if args else kwargs["G"]
     if not isinstance(graph, Conversion):
-        return _within_memory(function, args, kwargs, is_by_priority)
+        return _of_image(name, args, kwargs)
     original = graph.original
+    _refuse(name, (original, *args[1:]), kwargs)
 
     def by_networkx() -> Any:
         own = {"G": original} if "G" in kwargs else {}
@@ -120,6 +125,35 @@ def call(name: str, *args: Any, **kwargs: Any) -> Any:
         return _lasting(found, original, by_networkx, is_by_priority and is_repeatable)
     # Behind the handler, so that the error of NetworkX is the only one in a traceback.
     return by_networkx()
+
+
+def _refuse(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    reason = _registry.refusal(name, args, kwargs)
+    if reason is not None:
+        raise NotImplementedError(reason)
+
+
+def _of_image(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """The result of a function for an image."""
+    with _refusals(name):
+        _refuse(name, args, kwargs)
+        found = FUNCTIONS[name](*args, **kwargs)
+    return _refusing(name, found) if hasattr(found, "__next__") else found
+
+
+@contextmanager
+def _refusals(name: str) -> Iterator[None]:
+    """Refusals as another error than `NotImplementedError`, at which NetworkX would look for another backend, of which
+    none takes an image, and then end without the reason."""
+    try:
+        yield
+    except NotImplementedError as error:
+        raise nx.NetworkXNotImplemented(f"{name} of an outcore.Graph: {error}") from error
+
+
+def _refusing(name: str, found: Iterator[Any]) -> Iterator[Any]:
+    with _refusals(name):
+        yield from found
 
 
 def _lasting(

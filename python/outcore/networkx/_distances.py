@@ -27,6 +27,7 @@ from outcore.networkx._searches import (
     paths,
     reached_within,
     search,
+    sum_of,
 )
 
 
@@ -186,9 +187,7 @@ def average_shortest_path_length(G: Any, weight: Any = None, method: str | None 
         return 0
     if not _reach_all(G):
         raise nx.NetworkXError(f"Graph is not {'strongly ' if G.is_directed() else ''}connected.")
-    total = sum(
-        distances.sum().item() for _, distances in distances_from_all(G, None if method == "unweighted" else weight)
-    )
+    total = sum(sum_of(distances) for _, distances in distances_from_all(G, None if method == "unweighted" else weight))
     average: float = total / (len(G) * (len(G) - 1))
     return average
 
@@ -483,7 +482,7 @@ def wiener_index(G: Any, weight: Any = None) -> float:
     G = adapt(G)
     if not _reach_all(G):
         return math.inf
-    total: float = sum(distances.sum().item() for _, distances in distances_from_all(G, weight))
+    total: float = number(G, sum(sum_of(distances) for _, distances in distances_from_all(G, weight)), weight)
     return total if G.is_directed() else total / 2
 
 

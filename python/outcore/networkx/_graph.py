@@ -137,6 +137,9 @@ class Converted:
             return int
         return float if self.image(name).info()["weight_type"].startswith("f") else int
 
+    def check_numbers(self, attribute: Any) -> None:
+        """An error if weights have types whose sums are neither int nor float."""
+
     def image(self, weights: str | None) -> Graph:
         """The image with these weights; without them any will do."""
         found = None if weights is None else self._images[weights]
@@ -363,6 +366,12 @@ class Conversion(Converted):
     def number_type(self, attribute: Any) -> Any:
         weights = None if attribute is None else self.adjacency.weights(attribute)
         return int if weights is None else weights.type
+
+    def check_numbers(self, attribute: Any) -> None:
+        weights = None if attribute is None else self.adjacency.weights(attribute)
+        if weights is not None and weights.other is not None:
+            text = "weights of other types than int and float are not supported"
+            raise NotImplementedError(f"{text}, found {weights.other.__qualname__}")
 
     def run(self, name: str, *args: Any, **options: Any) -> AlgorithmResult:
         image = self.image(options.get("weight"))

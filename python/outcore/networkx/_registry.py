@@ -127,8 +127,10 @@ def undirected(given: Call) -> str | None:
     return "directed graphs are not supported" if given["G"].is_directed() else None
 
 
-def can_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | str:
-    """Whether a function takes these arguments, or why not."""
+def refusal(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
+    """Why a function does not take these arguments, if it does not."""
+    if name in UNCHECKED:
+        return None
     call = Call(name, args, kwargs)
     mistake = call.mistake()
     if mistake is not None:
@@ -137,7 +139,7 @@ def can_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | 
         reason = limit(call)
         if reason is not None:
             return reason
-    return True
+    return None
 
 
 def is_local(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:

@@ -211,7 +211,8 @@ def reached_within(distances: np.ndarray, cutoff: float | None) -> np.ndarray:
 
 
 def distances_from_all(graph: Converted, weight: Any) -> Iterator[tuple[Any, np.ndarray]]:
-    """The distances from every node, source by source."""
+    """The distances from every node, source by source, for sums of them as ints or floats."""
+    graph.check_numbers(weight)
     if len(graph) == 0:
         return
     if graph.weight(weight) is None and len(graph) <= _MOST_AT_ONCE:
@@ -220,6 +221,14 @@ def distances_from_all(graph: Converted, weight: Any) -> Iterator[tuple[Any, np.
         return
     for node in graph.nodes:
         yield node, distances_of(search(graph, node, weight))
+
+
+def sum_of(distances: np.ndarray) -> Any:
+    """The sum of the distances of the vertices that were reached, as a number of Python's; of whole ones exactly."""
+    reached = np.ma.compressed(distances)
+    if reached.dtype.kind == "f" or len(reached) == 0 or int(reached.max()) * len(reached) < 2**63:
+        return reached.sum().item()
+    return sum(reached.tolist())
 
 
 def distances_from_nearest(graph: Converted, sources: Iterable[Any], weight: Any) -> np.ma.MaskedArray:

@@ -376,7 +376,12 @@ def to_scipy_sparse_array(
         source, target, weights = source[is_within], target[is_within], list(compress(weights, is_within.tolist()))
     source, target = rows[source], rows[target]
     # NumPy's type of no numbers, and of those that Python has.
-    values = np.array(weights, dtype)
+    values = np.array(weights)
+    has_flags = not {bool, np.bool_}.isdisjoint(map(type, weights))
+    if has_flags or values.dtype.kind not in "if" or not np.isfinite(values).all():
+        raise NotImplementedError("weights that are not all finite numbers of 64 bits are not supported")
+    if dtype is not None:
+        values = np.array(weights, dtype)
     if not G.is_directed():
         # An edge without direction is two entries, one from a vertex to itself only one.
         two = source != target
