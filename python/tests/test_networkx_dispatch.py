@@ -4,6 +4,7 @@ import inspect
 import logging
 import pathlib
 import pickle
+import re
 import subprocess
 import sys
 import tomllib
@@ -137,6 +138,46 @@ def test_the_oldest_version_is_the_one_that_is_named_where_users_look():
         assert f"networkx>={oldest}\n" in (root / name).read_text(), name
     for name in ("docs/install.md", "docs/networkx.md"):
         assert f"NetworkX {oldest} or newer" in (root / name).read_text(), name
+
+
+# Options by which searches go against the direction of edges.
+AGAINST = {
+    "shortest_path": [{"target": 3}, {"target": 3, "weight": "weight"}],
+    "shortest_path_length": [{"target": 3}, {"target": 3, "weight": "weight"}],
+    "closeness_centrality": [{"u": 1}, {"distance": "weight"}],
+    "single_target_shortest_path": [{"cutoff": 1}],
+    "bfs_edges": [{"reverse": True}, {"reverse": True, "depth_limit": 1}],
+}
+
+
+def test_what_a_directed_image_lacks_is_in_the_documentation(make):
+    plain = nx.DiGraph([(0, 1), (1, 2), (2, 0), (2, 3), (3, 1)])
+    nx.set_edge_attributes(plain, 2, "weight")
+    g, refused = make(plain), {}
+    values = {"k": 2, "S": [1], "distance": 2, "sources": [1], "name": "weight", "source": 0, "target": 3, "n": 0}
+    values["communities"] = [{0, 1}, {2, 3}]
+    for name in FUNCTIONS:
+        function = getattr(nx, name, None) or getattr(nx.community, name, None)
+        required = {one: values[one] for one, (_, default) in _OPTIONS[name].items()
+                    if default is inspect.Parameter.empty and one != "G"}  # fmt: skip
+        for options in [{}, *AGAINST.get(name, [])] if function else []:
+            try:
+                expected = function(plain, **required | options)
+            except nx.NetworkXException:
+                continue
+            try:
+                found = function(g, **required | options)
+            except nx.NetworkXNotImplemented:
+                refused[name] = options
+                continue
+            if options or name in ("ancestors", "single_target_shortest_path", "single_target_shortest_path_length"):
+                as_lists = (list(one) if hasattr(one, "__next__") else one for one in (found, expected))
+                assert next(as_lists) == next(as_lists), (name, options)
+    text = (pathlib.Path(__file__).resolve().parents[2] / "docs/networkx.md").read_text()
+    table = text.partition("<!-- refused of a directed image: a test compares -->")[2].partition("<!-- end -->")[0]
+    rows = [line.split("|")[1:3] for line in table.strip().splitlines()[2:]]
+    named = {name.strip(" `"): set(re.findall("`(\\w+)`", options)) - {"source"} for name, options in rows}
+    assert named == {name: set(options) for name, options in refused.items()}
 
 
 # Of every option that some function does not take, a value that is refused.

@@ -16,6 +16,7 @@ from outcore.networkx._searches import (
     distances_of,
     neighbours,
     ordered_from_nearest,
+    ordered_search,
     reached_within,
     search,
     sum_of,
@@ -151,7 +152,8 @@ def closeness_centrality(
     G.check_numbers(distance)
     # Distances to a node count, not from it.
     if u is not None:
-        return of(distances_of(search(G.reversed, u, distance)))
+        found = ordered_search(G.reversed, u, distance).distances
+        return closeness(sum(found), len(found))
     if G.weight(distance) is None:
         if len(G) == 0:
             return {}

@@ -44,9 +44,9 @@ def _strong_labels(graph: Converted, is_reversed: bool = False) -> np.ndarray:
     in the order of Kosaraju's, whose search goes against the direction of edges and is read backwards. An image, whose
     rows are in another order, has its components in the order of their first vertices."""
     labels = _labels(graph, "strongly_connected_components")
-    searched = graph.reversed if is_reversed else graph
-    if not isinstance(searched, Conversion) or len(labels) == 0:
+    if not isinstance(graph, Conversion) or len(labels) == 0:
         return labels
+    searched: Any = graph.reversed if is_reversed else graph
     last = np.empty(labels.max() + 1, np.int64)
     left = np.array(_leaving_order(searched.adjacency))
     last[labels[left]] = np.arange(len(left))

@@ -195,12 +195,10 @@ class Converted:
 
     @cached_property
     def reversed(self) -> "Converted":
-        """The graph with every edge the other way: a copy in memory."""
+        """The graph with every edge the other way: a copy in memory, but of an image on the disk its incoming edges."""
         if not self.is_directed():
             return self
-        if self.graph.path is not None:
-            raise NotImplementedError("searches against the direction of edges need a reversed image")
-        return Converted(self.graph.reverse(), self)
+        return Converted(self.graph.reverse(), self) if self.graph.path is None else Against(self)
 
     def edge_pieces(self, attribute: Any) -> Iterator[tuple[np.ndarray, np.ndarray, list[Any]]]:
         """The places of both ends of each edge, and its weight as a number of Python's, some edges at a time."""
@@ -228,6 +226,20 @@ class Converted:
     def part(self, is_chosen: np.ndarray) -> Any:
         """The subgraph of some vertices: a graph in memory."""
         return part(self.graph, None, False, None, None, None, np.flatnonzero(is_chosen).astype(np.uint32))
+
+
+class Against(Converted):
+    """An image on the disk whose edges are followed against their direction, by the lists of incoming edges: searches
+    by numbers of edges alone."""
+
+    def __init__(self, forward: Converted) -> None:
+        super().__init__(forward.graph, forward)
+
+    def weight(self, attribute: Any) -> Any:
+        return self._forward.weight(attribute)  # type: ignore[union-attr]
+
+    def run(self, name: str, *args: Any, **options: Any) -> AlgorithmResult:
+        raise NotImplementedError("searches by weights against the direction of edges need a reversed image")
 
 
 # A search of NetworkX takes as long per vertex that it reaches as one of Outcore for so many vertices.

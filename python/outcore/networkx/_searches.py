@@ -15,7 +15,7 @@ import numpy as np
 
 from outcore._errors import UsageError
 from outcore.networkx._adjacency import Adjacency, entries_of
-from outcore.networkx._graph import Conversion, Converted
+from outcore.networkx._graph import Against, Conversion, Converted
 
 # Errors of NetworkX about nodes that a graph does not have.
 SOURCE, TARGET, NODE = "Source {} is not in G", "Target {} is not in G", "Node {} not found in graph"
@@ -67,6 +67,8 @@ def ordered_search(
     graph: Converted, source: Any, weight: Any, text: str = SOURCE, cutoff: float | None = None
 ) -> Search:
     """A search from a node in the order of NetworkX, as far as the cutoff."""
+    if isinstance(graph, Against) and graph.weight(weight) is None:
+        return _against(graph, graph.id(source, text), cutoff)
     if isinstance(graph, Conversion) and graph.weight(weight) is None:
         return by_levels(graph.adjacency, [graph.id(source, text)], cutoff)
     if not isinstance(graph, Conversion) and graph.weight(weight) is None and cutoff is not None:
@@ -137,6 +139,22 @@ def by_levels(rows: Adjacency, sources: list[int], cutoff: float | None = None) 
     places = np.concatenate(levels)
     distances = np.repeat(np.arange(len(levels)), [len(one) for one in levels])
     return Search(places.tolist(), distances.tolist(), parents[places].tolist())
+
+
+def _against(graph: Against, source: Any, cutoff: float | None) -> Search:
+    """A breadth-first search against the direction of edges, which reads the list of each vertex that it reaches."""
+    parents, level, distances = {source: source}, [source], [0]
+    while level and (cutoff is None or distances[-1] + 1 <= cutoff):
+        found = []
+        for vertex in level:
+            for other in graph.graph.predecessors(vertex):
+                if other not in parents:
+                    parents[other] = vertex
+                    found.append(other)
+        distances += [distances[-1] + 1] * len(found)
+        level = found
+    place = graph.places.__getitem__
+    return Search(list(map(place, parents)), distances, list(map(place, parents.values())))
 
 
 def _by_distance(
