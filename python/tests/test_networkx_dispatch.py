@@ -187,7 +187,9 @@ REFUSED = {
     "communities": iter(()),
 }  # fmt: skip
 # Kinds of graphs that some functions do not take.
-KINDS = [nx.path_graph(4), nx.DiGraph([(0, 1), (1, 2)]), nx.MultiGraph([(0, 1), (0, 1)])]
+KINDS = [
+    nx.path_graph(4), nx.DiGraph([(0, 1), (1, 2)]), nx.MultiGraph([(0, 1), (0, 1)]), nx.MultiDiGraph([(0, 1), (0, 1)])
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("name", sorted(name for name, limits in _LIMITS.items() if limits and hasattr(nx, name)))
