@@ -94,6 +94,29 @@ pub struct Stats {
     pub weights: Option<String>,
 }
 
+impl Stats {
+    /// Adds the cost of another operation, which began when this one ended. The limit and the workers stay.
+    pub fn append(&mut self, next: Stats) {
+        let (seconds, seconds_cpu) = (self.total.seconds, self.seconds_cpu);
+        self.total.add(&next.total);
+        self.seconds_cpu += next.seconds_cpu;
+        self.passes += next.passes;
+        self.memory_peak_bytes = self.memory_peak_bytes.max(next.memory_peak_bytes);
+        for step in next.steps {
+            let (seconds_end, seconds_cpu_end) = (seconds + step.seconds_end, seconds_cpu + step.seconds_cpu_end);
+            let (step, is_full) = (Step { seconds_end, seconds_cpu_end, ..step }, self.steps.len() == MOST_STEPS);
+            match self.steps.last_mut() {
+                Some(rest) if is_full => {
+                    let (name, active, mut sweep) = (rest.name, rest.active + step.active, rest.sweep.clone());
+                    sweep.add(&step.sweep);
+                    *rest = Step { name, active, sweep, ..step };
+                }
+                _ => self.steps.push(step),
+            }
+        }
+    }
+}
+
 /// Largest number of distinct steps: a long path has a step per vertex.
 const MOST_STEPS: usize = 4096;
 
@@ -218,6 +241,34 @@ mod tests {
         assert_eq!(stats.steps.len(), MOST_STEPS);
         assert_eq!(stats.steps.iter().map(|step| step.active).sum::<u64>(), 9_999 * 5_000);
         assert_eq!(stats.steps.iter().map(|step| step.sweep.pages_read).sum::<u64>(), 10_000);
+    }
+
+    #[test]
+    fn costs_of_several_operations_have_as_few_steps() {
+        let runtime = Runtime::new(outcore_io::RuntimeOptions::default()).unwrap();
+        let stats = |first: u64, count: u64| {
+            let mut stats = StatsBuilder::start();
+            for active in first..first + count {
+                stats.step("pass", active, SweepStats { pages_read: 1, ..SweepStats::default() });
+            }
+            stats.finish(&runtime, 1)
+        };
+        let mut all = stats(0, 3000);
+        let next = stats(3000, 1096);
+        all.append(next.clone());
+        assert_eq!(all.steps.len(), MOST_STEPS);
+        let last = all.steps.last().unwrap();
+        assert_eq!((last.active, last.sweep.pages_read), (4095, 1));
+        let before = all.total.seconds;
+        all.append(next);
+        all.append(stats(4096, 2));
+        assert_eq!(all.steps.len(), MOST_STEPS);
+        let last = all.steps.last().unwrap();
+        assert_eq!((last.name, last.sweep.pages_read), ("pass", 1 + 1096 + 2));
+        assert_eq!(last.active, 4095 + (3000..4096).sum::<u64>() + 4096 + 4097);
+        assert!(last.seconds_end >= before && last.seconds_end <= all.total.seconds, "{last:?}");
+        assert!(all.steps.is_sorted_by_key(|step| step.seconds_end));
+        assert_eq!((all.total.pages_read, all.passes), (5194, 5194.0));
     }
 
     #[test]

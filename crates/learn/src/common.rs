@@ -3,7 +3,7 @@
 use faer::{Accum, MatMut, MatRef, Par};
 use outcore_array::kernel::{self, Element as _, Fold, Loop, Scalar, Values, ValuesMut, widest};
 use outcore_array::{Array, Bytes, Computed, ElementFunction, ElementType, Goal, Memory, RowBlock, RowFold, compute};
-use outcore_image::{Error, Result, Stats, Step};
+use outcore_image::{Error, Result, Stats};
 use outcore_io::{Runtime, SPLIT_MIX_STEP, split_mix};
 use std::sync::Arc;
 
@@ -95,19 +95,7 @@ impl Costs {
     pub fn include(&mut self, stats: Stats) {
         match &mut self.0 {
             None => self.0 = Some(stats),
-            Some(all) => {
-                // Steps count from the start of their own computation.
-                let (seconds, seconds_cpu) = (all.total.seconds, all.seconds_cpu);
-                all.total.add(&stats.total);
-                all.seconds_cpu += stats.seconds_cpu;
-                all.passes += stats.passes;
-                all.memory_peak_bytes = all.memory_peak_bytes.max(stats.memory_peak_bytes);
-                all.steps.extend(stats.steps.into_iter().map(|step| Step {
-                    seconds_end: seconds + step.seconds_end,
-                    seconds_cpu_end: seconds_cpu + step.seconds_cpu_end,
-                    ..step
-                }));
-            }
+            Some(all) => all.append(stats),
         }
     }
 
