@@ -259,7 +259,7 @@ def test_the_memory_of_the_output_is_made_sure_of_before_the_fit(tmp_path):
     arguments = ["gmm", tmp_path / "x.npy", "--n-components", 24, "--covariance-type", "diag", "--proba"]
     arguments += ["--threads", 2, "--max-iter", 1, "--allow-unconverged", "--output", output, "--json", model]
     for explain in (["--explain"], []):
-        refused = run(*arguments, "--memory", "38MiB", *explain, code=9)
+        refused = run(*arguments, "--memory", "35MiB", *explain, code=9)
         assert "gmm needs" in refused.stderr and not refused.stdout, refused
     assert not output.exists() and not model.exists()
     run(*arguments, "--memory", advised(refused))

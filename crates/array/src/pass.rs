@@ -418,14 +418,19 @@ pub(crate) struct Needs {
 
 /// The memory that a pass takes.
 pub(crate) fn pass_needs(plan: &Plan, sinks: &[Sink], runtime: &Runtime) -> Needs {
-    let threads = runtime.threads() as u64;
-    let rows = partition_rows(plan, sinks).min(plan.rows);
+    let (threads, partitions) = (runtime.threads() as u64, Partitions::new(plan, sinks));
+    let rows = partitions.partition_rows.min(plan.rows);
     let (most, depth) = (|place| most_rows(plan, place, rows), depth(plan, rows));
     let sources = plan.sources.iter().enumerate();
     let readers: u64 = sources.map(|(place, own)| own.source.reader_bytes(most(place), depth)).sum();
-    let partials: u64 = sinks.iter().map(|sink| sink.partial_bytes(rows)).sum();
-    let other_bytes = threads * (BlockMemory::len_bytes(plan) + (WAITING + 1) * partials) + partials;
-    Needs { readers_bytes: threads * readers + computing_bytes(plan) + computed_bytes(plan, rows), other_bytes }
+    let sum = |bytes: &dyn Fn(&Sink) -> u64| sinks.iter().map(bytes).sum::<u64>();
+    let [partials, waiting] = [sum(&|sink| sink.partial_bytes(rows)), sum(&|sink| sink.waiting_bytes(rows))];
+    // There are not more partial results than partitions.
+    let workers = threads.min(partitions.count()).max(1);
+    let others = (WAITING * threads).min(partitions.count().saturating_sub(workers));
+    let other_bytes =
+        workers * (BlockMemory::len_bytes(plan) + partials) + others * waiting + sum(&|sink| sink.total_bytes(rows));
+    Needs { readers_bytes: workers * readers + computing_bytes(plan) + computed_bytes(plan, rows), other_bytes }
 }
 
 /// Runs a pass: returns the results of its sinks, in order, and the cost of its reads.

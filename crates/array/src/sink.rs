@@ -43,8 +43,8 @@ pub(crate) struct Sink {
 
 /// The kind of a result.
 pub(crate) enum SinkKind {
-    /// A fold of all rows.
-    Folded { partial_bytes: PartialBytes, begin: Begin },
+    /// A fold of all rows. Without `waiting_bytes` a closed partial result has the memory of any other.
+    Folded { partial_bytes: PartialBytes, waiting_bytes: Option<PartialBytes>, begin: Begin },
     /// All elements, of which those along this axis are the rows.
     Collect { axis: usize },
     /// All rows, into an image.
@@ -85,7 +85,7 @@ impl Sink {
         begin: impl Fn(&Sink) -> P + Send + Sync + 'static,
     ) -> Self {
         let begin = Box::new(move |sink: &Sink| Box::new(begin(sink)) as Box<dyn Partial>);
-        let kind = SinkKind::Folded { partial_bytes: Box::new(partial_bytes), begin };
+        let kind = SinkKind::Folded { partial_bytes: Box::new(partial_bytes), waiting_bytes: None, begin };
         let (shape, element, name) = (array.shape().to_vec(), array.element(), name.to_owned());
         Sink { name, kind, outer_axes, element, ..Sink::collect(wanted, 0, shape) }
     }
@@ -123,6 +123,31 @@ impl Sink {
         match &self.kind {
             SinkKind::Folded { partial_bytes, .. } => partial_bytes(self, partition_rows),
             _ => partition_rows * self.row_bytes(),
+        }
+    }
+
+    /// The sink of a fold whose partial results give memory back when they are closed.
+    pub fn with_waiting_bytes(mut self, bytes: impl Fn(&Sink, u64) -> u64 + Send + Sync + 'static) -> Self {
+        if let SinkKind::Folded { waiting_bytes, .. } = &mut self.kind {
+            *waiting_bytes = Some(Box::new(bytes));
+        }
+        self
+    }
+
+    /// Memory of a partial result of a partition with this number of rows while it waits to be merged.
+    pub fn waiting_bytes(&self, partition_rows: u64) -> u64 {
+        match &self.kind {
+            SinkKind::Folded { waiting_bytes: Some(bytes), .. } => bytes(self, partition_rows),
+            _ => self.partial_bytes(partition_rows),
+        }
+    }
+
+    /// Memory of the merged partial results, beside the result.
+    pub fn total_bytes(&self, partition_rows: u64) -> u64 {
+        match &self.kind {
+            SinkKind::Folded { .. } => self.partial_bytes(partition_rows),
+            // Rows go to their places at once.
+            _ => 0,
         }
     }
 

@@ -301,6 +301,10 @@ impl<F: Fn(&mut [f64], &mut Room, &RowBlock<'_>) -> Result<()> + Send + Sync + '
         8 * (self.results + self.room) as u64
     }
 
+    fn closed_bytes(&self, _rows: u64) -> u64 {
+        8 * self.results() as u64
+    }
+
     fn begin(&self) -> Self::State {
         (vec![0.0; self.results], Room::default())
     }

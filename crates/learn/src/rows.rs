@@ -2,7 +2,7 @@
 //!
 //! *Idea.* A fold whose states are rows: merging, which goes in the order of partitions, sends them to the thread that
 //! writes. It takes one block after the other, so that no more than a few are in memory. *Cost.* The pass; three times
-//! the rows of a partition, per partition under way.
+//! the rows of a partition that is computed, and those of partitions that wait.
 
 use crate::common::usage;
 use crate::phases::{Phase, most_bytes};
@@ -68,7 +68,11 @@ impl RowFold for RowSender {
     }
 
     fn state_bytes(&self, rows: u64) -> u64 {
-        3 * self.element.bytes() as u64 * rows * self.columns as u64
+        3 * self.closed_bytes(rows)
+    }
+
+    fn closed_bytes(&self, rows: u64) -> u64 {
+        self.element.bytes() as u64 * rows * self.columns as u64
     }
 
     fn begin(&self) -> Bytes {
@@ -77,6 +81,11 @@ impl RowFold for RowSender {
 
     fn add(&self, state: &mut Bytes, block: &RowBlock<'_>) -> Result<()> {
         state.iter_mut().zip(&block.operands[0]).for_each(|(own, values)| own.extend_from_slice(values.bytes()));
+        Ok(())
+    }
+
+    fn close(&self, state: &mut Bytes) -> Result<()> {
+        state.iter_mut().for_each(Vec::shrink_to_fit);
         Ok(())
     }
 

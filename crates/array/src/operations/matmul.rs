@@ -7,7 +7,7 @@ use crate::array::{Along, Array, Long, Operation, Requests, cannot_stream, no_fu
 use crate::block::{Block, Buffer, Register};
 use crate::kernel::{self, Binary, Element, Fold, Scalar, Values, ValuesMut};
 use crate::memory::Memory;
-use crate::plan::{Known, Plan, Request, Step, StepOperation, View, Visits};
+use crate::plan::{BLOCK_ROWS, Known, Plan, Request, Step, StepOperation, View, Visits};
 use crate::sink::{Partial, Sink, result, same};
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
@@ -45,12 +45,18 @@ impl Operation for MatMul {
     fn sink(&self, array: &Array, plan: &mut Plan, _axis: usize, known: &Known) -> Result<Sink> {
         let left = plan.wanted(&array.operands()[0], &[], 1, known)?;
         let (right, _) = plan.wanted(&array.operands()[1], &[], 0, known)?;
-        let bytes = |sink: &Sink, _: u64| 8 * sink.shape.iter().product::<u64>();
+        let sums_bytes = |sink: &Sink| 8 * sink.shape.iter().product::<u64>();
+        // With packed vectors of a block, and their product.
+        let bytes = move |sink: &Sink, _: u64| {
+            let (vectors, others) = (sink.wanted.sizes[0] as u64, sink.others[0].sizes[0] as u64);
+            let numbers = BLOCK_ROWS as u64 * (vectors + others) + vectors * others;
+            sums_bytes(sink) + sink.element.bytes() as u64 * numbers
+        };
         let sink = match array.element() {
             ElementType::Float32 => Sink::folded(array, "product", left, bytes, Product::<f32>::new),
             _ => Sink::folded(array, "product", left, bytes, Product::<f64>::new),
         };
-        Ok(sink.with_others(vec![right], true))
+        Ok(sink.with_waiting_bytes(move |sink, _| sums_bytes(sink)).with_others(vec![right], true))
     }
 }
 
@@ -100,6 +106,11 @@ impl<T: Real> Partial for Product<T> {
         }
         packed(&block.vectors(&right.view, right.sizes[0]), block.rows, &mut self.right);
         add_transposed_product(&self.left, &self.right, block.rows, &mut self.sums, &mut self.room);
+        Ok(())
+    }
+
+    fn close(&mut self) -> Result<()> {
+        (self.left, self.right, self.room) = Default::default();
         Ok(())
     }
 

@@ -49,6 +49,11 @@ pub trait RowFold: Send + Sync + 'static {
     /// Memory of a state to which a partition of `rows` rows was added.
     fn state_bytes(&self, rows: u64) -> u64;
 
+    /// Memory of a state of a partition of `rows` rows that is closed, and waits to be merged.
+    fn closed_bytes(&self, rows: u64) -> u64 {
+        self.state_bytes(rows)
+    }
+
     /// Number of rows from which on a state is worth being made and merged: partitions have about as many, as long as
     /// these take no more than 16 MiB.
     fn least_rows(&self) -> u64 {
@@ -98,10 +103,11 @@ impl<F: RowFold> Operation for FoldOfRows<F> {
         let first = plan.wanted(&array.operands()[0], &[], 0, known)?;
         let others = array.operands()[1..].iter().map(|operand| Ok(plan.wanted(operand, &[], 0, known)?.0));
         let others = others.collect::<Result<_>>()?;
-        let (fold, own) = (Arc::clone(&self.0), Arc::clone(&self.0));
+        let (fold, own, closed) = (Arc::clone(&self.0), Arc::clone(&self.0), Arc::clone(&self.0));
         let bytes = move |_: &Sink, partition_rows: u64| own.state_bytes(partition_rows);
         let begin = move |_: &Sink| FoldedRows { fold: Arc::clone(&fold), state: fold.begin() };
         let sink = Sink::folded(array, "fold of rows", first, bytes, begin).with_others(others, true);
+        let sink = sink.with_waiting_bytes(move |_, partition_rows| closed.closed_bytes(partition_rows));
         Ok(Sink { least_rows: self.0.least_rows(), ..sink })
     }
 }

@@ -8,6 +8,7 @@ mod failures;
 mod golden;
 mod kernels;
 mod npy;
+mod row_folds;
 mod spaced;
 mod sparse;
 mod table;

@@ -461,6 +461,10 @@ impl RowFold for Lloyd {
         (8 * numbers + products * size_of::<Square>()) as u64
     }
 
+    fn closed_bytes(&self, _rows: u64) -> u64 {
+        8 * self.results() as u64
+    }
+
     fn begin(&self) -> Folded {
         let (counts, sums) = (vec![0.0; self.centres.len() / self.shift.len()], vec![0.0; self.centres.len()]);
         Folded { sums: Sums { inertia: 0.0, counts, sums }, products: Vec::new(), space: Space::default() }

@@ -124,6 +124,11 @@ impl RowFold for Tsqr {
         8 * (self.results() + rows * self.columns) as u64
     }
 
+    fn closed_bytes(&self, _rows: u64) -> u64 {
+        // Columns of a small matrix begin at multiples of 64 bytes.
+        8 * (self.results() + 8 * self.columns) as u64
+    }
+
     fn least_rows(&self) -> u64 {
         // A factor has as many rows as there are columns.
         self.columns as u64

@@ -181,6 +181,10 @@ impl RowFold for ClassMoments {
         16 * self.results() as u64 + lanes as u64 + (24 << 9)
     }
 
+    fn closed_bytes(&self, _rows: u64) -> u64 {
+        8 * self.results() as u64
+    }
+
     fn begin(&self) -> Folded {
         let all = Classes::new(self.count(), self.columns);
         Folded { all, since: Vec::new(), lanes: Vec::new(), labels: Vec::new(), shares: Vec::new() }

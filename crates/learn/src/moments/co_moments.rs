@@ -244,6 +244,10 @@ impl RowFold for CoMoments {
         8 * (self.results() + room + lanes) as u64 + (squares * size_of::<Square>()) as u64
     }
 
+    fn closed_bytes(&self, _rows: u64) -> u64 {
+        8 * self.results() as u64
+    }
+
     fn least_rows(&self) -> u64 {
         // A state has `p^2` numbers, as `p` rows have.
         self.columns as u64

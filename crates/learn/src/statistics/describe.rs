@@ -324,6 +324,10 @@ impl RowFold for Figures {
         (self.columns * (size_of::<Column>() + size_of::<Lanes>())) as u64
     }
 
+    fn closed_bytes(&self, _rows: u64) -> u64 {
+        (self.columns * size_of::<Column>()) as u64
+    }
+
     fn begin(&self) -> Folded {
         Folded { columns: vec![NOTHING; self.columns], since: Since::default(), lanes: Vec::new() }
     }

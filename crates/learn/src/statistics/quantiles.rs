@@ -123,6 +123,9 @@ struct Sketch {
     ends: Option<(f64, f64)>,
 }
 
+/// Memory of a level beside its values, with room for further ones.
+const LEVEL_BYTES: u64 = 2 * (size_of::<Vec<f64>>() + size_of::<u64>()) as u64;
+
 impl Sketch {
     /// Merges the fresh values, sorted, into the lowest level, and compacts.
     fn close(&mut self, capacity: usize) {
@@ -288,6 +291,12 @@ impl RowFold for Sketches {
         16 * (self.columns as u64 * (4 + rows.max(levels * self.capacity as u64))
             + rows
             + (DIGITS << DIGIT_BITS) as u64)
+    }
+
+    fn closed_bytes(&self, rows: u64) -> u64 {
+        let levels = (rows / self.capacity as u64 + 1).ilog2() as u64 + 2;
+        let head_bytes = size_of::<Sketch>() as u64 + LEVEL_BYTES * levels;
+        self.columns as u64 * (head_bytes + 8 * rows.min(levels * self.capacity as u64))
     }
 
     fn begin(&self) -> Vec<Sketch> {
