@@ -143,6 +143,13 @@ impl Source for NpySource {
         }
     }
 
+    fn rows_to_read(&self, rows: Range<u64>, most_rows: u64) -> Range<u64> {
+        match &self.turned {
+            Some(turned) if turned.completes_groups(most_rows) => turned.will_complete(rows),
+            _ => rows,
+        }
+    }
+
     fn row_alone_bytes(&self, step: u64) -> Option<u64> {
         let requests = if self.by_columns { self.layout.columns } else { 1 };
         let row_bytes = (self.bytes_of(1) / requests.max(1)).next_multiple_of(PAGE_BYTES) * requests;
@@ -175,7 +182,7 @@ impl Source for NpySource {
         let under_way = VecDeque::new();
         let columns = Vec::new();
         let turned = self.turned.as_ref().filter(|turned| turned.has_groups(most_rows));
-        let completes_groups = turned.is_some_and(|turned| turned.rows_beside(most_rows) > 0);
+        let completes_groups = turned.is_some_and(|turned| turned.completes_groups(most_rows));
         let room_bytes = self.reader_bytes(most_rows, depth) - ring_bytes;
         let _room = runtime.budget().reserve("columns of rows", room_bytes)?;
         Ok(Box::new(NpyReader {

@@ -225,7 +225,9 @@ pub(crate) fn read_bytes(plan: &Plan, sinks: &[Sink], runtime: &Runtime) -> Vec<
         let together = if own.source.computed_bytes(1) > 0 { stretch } else { 1 };
         let starts = (0..partitions.count()).step_by(together as usize);
         let rows = starts.map(|first| partitions.rows(first..first + together));
-        rows.filter_map(|rows| source_rows(plan, place, &rows)).map(|rows| own.source.read_bytes(rows)).sum()
+        let most = most_rows(plan, place, partitions.partition_rows);
+        let rows = rows.filter_map(|rows| source_rows(plan, place, &rows));
+        rows.map(|rows| own.source.read_bytes(own.source.rows_to_read(rows, most))).sum()
     };
     plan.sources.iter().enumerate().map(bytes).collect()
 }

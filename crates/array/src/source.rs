@@ -64,6 +64,12 @@ pub trait Source: Send + Sync {
         self.bytes_of(rows.end - rows.start)
     }
 
+    /// The rows that a reader of at most `most_rows` rows at a time will read for adjacent rows: these, unless it reads
+    /// whole groups.
+    fn rows_to_read(&self, rows: Range<u64>, _most_rows: u64) -> Range<u64> {
+        rows
+    }
+
     /// The bytes that are read for a single row, if rows that are `step` apart are read faster one by one than with all
     /// rows between; otherwise `None`.
     fn row_alone_bytes(&self, _step: u64) -> Option<u64> {

@@ -27,6 +27,9 @@ const SETTLED: Duration = Duration::from_secs(1);
 /// Least number of groups of a partition that is read with the rest of those groups that it begins and ends within.
 const LEAST_GROUPS: u64 = 8;
 
+/// Memory of a page in the cache.
+const CACHED_PAGE_BYTES: u64 = PAGE_BYTES as u64 + 64;
+
 /// The share of a file's turned rows in the page cache.
 pub(crate) struct TurnedPages {
     share: CacheShare,
@@ -101,11 +104,7 @@ impl TurnedPages {
         } else if self.may_change_unseen {
             // Every pass reads the file.
         } else if self.was_read.swap(true, Ordering::Relaxed) {
-            let pages = self.groups.pages();
-            // Room for some more, because pages do not fill sets evenly.
-            let all_bytes = (pages + pages / 8 + 64).saturating_mul(PAGE_BYTES as u64 + 64);
-            let available_bytes = self.runtime.budget().available_bytes();
-            self.share.fill(&self.runtime, all_bytes.min(most_bytes).min(available_bytes))?;
+            self.share.fill(&self.runtime, self.cached_bytes().min(most_bytes))?;
         }
         if let Some(cache) = self.share.cache() {
             let excess_bytes = cache.memory_bytes().saturating_sub(most_bytes);
@@ -114,6 +113,14 @@ impl TurnedPages {
             }
         }
         Ok(())
+    }
+
+    /// The memory that the cache could use for the pages, as far as there is any.
+    fn cached_bytes(&self) -> u64 {
+        let pages = self.groups.pages();
+        // Room for some more, because pages do not fill sets evenly.
+        let all_bytes = (pages + pages / 8 + 64).saturating_mul(CACHED_PAGE_BYTES);
+        all_bytes.min(self.runtime.budget().available_bytes())
     }
 
     /// The memory of turned rows that are not in the cache.
@@ -136,6 +143,20 @@ impl TurnedPages {
     pub fn rows_beside(&self, most_rows: u64) -> u64 {
         let group_rows = self.groups.group_rows;
         if most_rows / group_rows >= LEAST_GROUPS { 2 * group_rows } else { 0 }
+    }
+
+    /// Whether partitions of so many rows are read with the rest of the groups that they begin and end within.
+    pub fn completes_groups(&self, most_rows: u64) -> bool {
+        self.has_groups(most_rows) && self.rows_beside(most_rows) > 0
+    }
+
+    /// [`TurnedPages::completed`] in the next pass, as far as that is known before it begins.
+    pub fn will_complete(&self, rows: Range<u64>) -> Range<u64> {
+        let whole = self.groups.whole(&rows);
+        let keep_below = self.cached_bytes() / CACHED_PAGE_BYTES;
+        let is_kept = self.groups.pages_of(&whole).is_some_and(|pages| pages.start < keep_below);
+        let is_cached = self.was_read.load(Ordering::Relaxed) && !self.may_change_unseen;
+        if is_cached && is_kept { whole } else { rows }
     }
 
     /// The rows that are read for rows: whole groups, if the cache keeps the pages of these.
