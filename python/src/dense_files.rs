@@ -104,13 +104,16 @@ pub fn multiply_streamed<'py>(
     let (semiring, operand) = (choose(py, "semiring", semiring)?, crate::matrix::operand(operand)?);
     let matrix = matrix.for_operation(py);
     let graph = matrix.graph();
-    if let Output::Array(array, true) = &product {
-        let reservation = set_aside(py, graph.image(), "a product as a NumPy array", 8 * array.len() as u64)?;
-        keep(array.as_any(), reservation)?;
-    }
     let runtime = graph.runtime();
     let file = factor.open(py, runtime)?;
     let (given, output) = (factor.given(file.as_ref())?, product.file());
+    if let Output::Array(array, true) = &product {
+        let product_bytes = 8 * array.len() as u64;
+        // A refusal is of the product and what it takes to compute it, together.
+        matrix.plan_streamed(operand, given, None, product_bytes).map_err(|error| raise(py, error))?;
+        let reservation = set_aside(py, graph.image(), "a product as a NumPy array", product_bytes)?;
+        keep(array.as_any(), reservation)?;
+    }
     let product = match (&mut product, &output) {
         (_, Some(file)) => DenseProduct::File(file),
         (Output::Array(array, _), None) => DenseProduct::Numbers(array.as_slice_mut()?),

@@ -6,7 +6,7 @@ use crate::graph::PyGraph;
 use crate::import::choose;
 use crate::runtime::run;
 use numpy::{PyReadonlyArray2, PyReadwriteArray1, PyReadwriteArray2, PyUntypedArrayMethods};
-use outcore::{Operand, SparseMatrix, Stats};
+use outcore::{MultiplyPlan, Operand, SparseMatrix, Stats};
 use pyo3::exceptions::PyValueError;
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
@@ -26,6 +26,13 @@ impl PyMatrix {
     pub(crate) fn for_operation(&self, py: Python<'_>) -> SparseMatrix {
         self.matrix.for_operation(self.graph.get().progress(py).progress(py))
     }
+}
+
+/// The plan of a product that goes to memory.
+fn planned(matrix: &SparseMatrix, operand: Operand, columns: usize) -> outcore::Result<MultiplyPlan> {
+    let (rows, _) = matrix.shape_of(operand);
+    let product_bytes = (columns as u64).saturating_mul(rows as u64 * if matrix.is_complex() { 16 } else { 8 });
+    matrix.plan(operand, columns, product_bytes)
 }
 
 /// The operand that is called so, in `outcore._linalg.matrix`.
@@ -90,11 +97,8 @@ impl PyMatrix {
 
     /// Columns per pass, passes, bytes of memory and bytes read per pass, of factors and products in memory.
     fn plan(&self, py: Python<'_>, columns: usize, transposed: bool) -> PyResult<(usize, u64, u64, u64)> {
-        let (rows, inner) = self.matrix.shape();
-        let numbers = (columns as u64).saturating_mul(if transposed { inner } else { rows });
-        let product_bytes = numbers.saturating_mul(if self.matrix.is_complex() { 16 } else { 8 });
         let operand = if transposed { Operand::Transpose } else { Operand::Matrix };
-        let plan = self.matrix.plan(operand, columns, product_bytes).map_err(|error| raise(py, error))?;
+        let plan = planned(&self.matrix, operand, columns).map_err(|error| raise(py, error))?;
         Ok((plan.columns_per_pass, plan.passes, plan.state_bytes, plan.bytes_per_pass))
     }
 
@@ -111,9 +115,11 @@ impl PyMatrix {
         let (semiring, operand) = (choose(py, "semiring", semiring)?, self::operand(operand)?);
         let matrix = self.for_operation(py);
         let graph = matrix.graph();
+        let columns = factor.shape()[1] / if self.matrix.is_complex() { 2 } else { 1 };
+        // A refusal is of the product and what it takes to compute it, together.
+        planned(&matrix, operand, columns).map_err(|error| raise(py, error))?;
         let reservation = set_aside(py, graph.image(), "a product as a NumPy array", 8 * product.len() as u64)?;
         keep(product.as_any(), reservation)?;
-        let columns = factor.shape()[1] / if self.matrix.is_complex() { 2 } else { 1 };
         let (factor, product) = (factor.as_slice()?, product.as_slice_mut()?);
         let multiply = || matrix.multiply(semiring, operand, factor, columns, product);
         costs(py, &run(py, graph.runtime(), multiply)?)

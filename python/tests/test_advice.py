@@ -243,3 +243,59 @@ def test_a_limit_that_is_advised_for_a_graph_is_enough_for_its_first_call(tmp_pa
         limit = re.search(r"raise the limit to at least ([\d.]+) ([KMG]iB)", str(refused.value))
         with oc.Graph(tmp_path / "g.oc", memory=limit[1] + limit[2]) as graph:
             oc.pagerank(graph, tol=1e-3)
+
+
+ROWS = 30_000
+PRODUCTS = {
+    "an array": lambda A, folder: A @ np.ones((ROWS, 80)),
+    "an array, transposed": lambda A, folder: A.T @ np.ones((ROWS, 80)),
+    "a vector": lambda A, folder: A @ np.ones(ROWS),
+    "a file": lambda A, folder: A.multiply(folder / "factor.npy"),
+    "a file, to a file": lambda A, folder: A.multiply(folder / "factor.npy", out=folder / "product.npy"),
+    "an array, to a file": lambda A, folder: A.multiply(np.ones((ROWS, 80)), out=folder / "product.npy"),
+    "rows": lambda A, folder: A[:20],
+    "lazy ones": lambda A, folder: (A @ oc.array.ones((ROWS, 80))).compute(),
+    "sums of a lazy file": lambda A, folder: (A @ oc.array.open(folder / "factor.npy")).sum(axis=0).compute(),
+    "few lazy columns": lambda A, folder: (A @ oc.array.open(folder / "factor.npy")[:, :3]).sum(axis=1).compute(),
+    "a lazy product of products": lambda A, folder: (A @ (A @ oc.array.ones((ROWS, 80)))).compute(),
+    "a lazy Gram matrix": lambda A, folder: gram(A @ oc.array.open(folder / "factor.npy")).compute(),
+    "a lazy image": lambda A, folder: oc.array.persist(folder / "product.oc", A @ oc.array.ones((ROWS, 80)), replace=True),
+    "a randomized SVD": lambda A, folder: oc.linalg.randomized_svd(A, 6, passes=2),
+    "singular values": lambda A, folder: oc.linalg.svds(A, 2, tol=0.1),
+    "a matrix exponential": lambda A, folder: oc.linalg.expm_multiply(A, np.ones((ROWS, 4)), 1e-7),
+    "ranks": lambda A, folder: oc.linalg.pagerank(A, tol=1e-2),
+}
+
+
+def gram(y):
+    return y.T @ y
+
+
+@pytest.fixture(scope="module")
+def matrices(tmp_path_factory):
+    """A matrix whose rows are in order in its image, and one whose rows are not, both of real numbers."""
+    folder = tmp_path_factory.mktemp("matrices")
+    rng = np.random.default_rng(5)
+    ends, values = rng.integers(0, ROWS, (2, 100_000)), rng.uniform(0.5, 2, 100_000)
+    ends[:, :ROWS] = np.arange(ROWS), (np.arange(ROWS) * 7919 + 1) % ROWS
+    for order in ("input", "degree"):
+        oc.import_graph((*ends, values), folder / f"{order}.oc", directed=True, order=order, duplicates="first")
+    np.save(folder / "factor.npy", rng.normal(size=(ROWS, 80)))
+    return folder
+
+
+@pytest.mark.parametrize("order", ["input", "degree"])
+@pytest.mark.parametrize("product", PRODUCTS)
+def test_a_limit_that_is_advised_for_a_product_is_enough_at_once(product, order, matrices):
+    for small in ("24MiB", "30MiB"):
+        limit, refusals = small, []
+        while limit and len(refusals) < 3:
+            try:
+                with oc.SparseMatrix(matrices / f"{order}.oc", memory=limit, threads=2) as A:
+                    PRODUCTS[product](A, matrices)
+                limit = None
+            except oc.MemoryLimitError as refused:
+                refusals.append(f"{limit}: {refused}")
+                advised = re.search(r"raise the limit to at least ([\d.]+) ([KMG]iB)", str(refused))
+                limit = advised[1] + advised[2]
+        assert len(refusals) <= 1, "\n".join(refusals)

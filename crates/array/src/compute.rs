@@ -5,7 +5,7 @@
 //! that depends on no unknown value, and arrays with the same number of rows share a pass.
 
 use crate::array::{Along, Array, Op, cannot_stream};
-use crate::explain::ExplainedPass;
+use crate::explain::{ExplainedPass, planned_again};
 use crate::memory::Memory;
 use crate::operations::sparse::{Factor, SparseProduct};
 use crate::pass::{pass_needs, run};
@@ -43,6 +43,9 @@ pub struct ImageGoal {
     pub made_by: &'static str,
 }
 
+/// Values up to this size are computed where they are planned.
+const MOST_PLANNED_BYTES: u64 = 64 << 10;
+
 /// Results and cost of a computation.
 #[derive(Debug)]
 pub struct Computed {
@@ -58,6 +61,10 @@ pub struct Computed {
 /// Too little memory, files that cannot be read, operations that cannot be streamed, a full disk, a request to stop, an
 /// error of a user's function. Then there are no images.
 pub fn compute(runtime: &Arc<Runtime>, goals: &[Goal]) -> Result<Computed> {
+    compute_once(runtime, goals).map_err(|error| planned_again(error, runtime, goals))
+}
+
+fn compute_once(runtime: &Arc<Runtime>, goals: &[Goal]) -> Result<Computed> {
     let mut stats = StatsBuilder::of(runtime);
     let writers = goals.iter().map(|goal| match goal {
         Goal::Value(_) => Ok(None),
@@ -81,6 +88,16 @@ pub fn compute(runtime: &Arc<Runtime>, goals: &[Goal]) -> Result<Computed> {
     }
     writers.into_iter().flatten().try_for_each(DenseWriter::commit)?;
     Ok(Computed { values, stats: stats.finish(runtime, computation.device_pages.max(1)) })
+}
+
+impl Goal {
+    /// The array that is to be computed.
+    pub(crate) fn array(&self) -> &Array {
+        match self {
+            Goal::Value(array) => array,
+            Goal::Image(image) => &image.array,
+        }
+    }
 }
 
 /// Whether each goal needs no pass: an image without elements has no pages.
@@ -122,6 +139,8 @@ pub(crate) struct Computation<'a> {
     /// Factors of sparse matrices in temporary files, or where these will be.
     factors: HashMap<u64, FactorFile>,
     can_stream: HashMap<(u64, usize), bool>,
+    /// Memory of the results so far, if they are only planned: stand-ins are known in their places.
+    pub planned_bytes: Option<u64>,
     /// The pages that one pass over all files reads.
     device_pages: u64,
 }
@@ -193,7 +212,17 @@ impl Prerequisites {
 impl<'a> Computation<'a> {
     pub fn new(runtime: &'a Runtime) -> Self {
         let (known, factors, can_stream) = (Known::default(), HashMap::new(), HashMap::new());
-        Computation { runtime, known, factors, can_stream, device_pages: 0 }
+        Computation { runtime, known, factors, can_stream, planned_bytes: None, device_pages: 0 }
+    }
+
+    /// A computation whose passes are planned, and do not run.
+    pub fn planned(runtime: &'a Runtime) -> Self {
+        Computation { planned_bytes: Some(0), ..Computation::new(runtime) }
+    }
+
+    /// The free memory, less that of planned results.
+    fn available_bytes(&self) -> u64 {
+        self.runtime.budget().available_bytes().saturating_sub(self.planned_bytes.unwrap_or(0))
     }
 
     /// The next arrays that passes can compute; `None` if all goals that need a pass are reached.
@@ -286,7 +315,7 @@ impl<'a> Computation<'a> {
         let factor = &product.factor;
         let is_in_memory = matches!(factor.op(), Op::Memory(_)) || self.known.values.contains_key(&factor.id());
         if !is_in_memory && !matches!(self.factors.get(&factor.id()), Some(FactorFile::Stored(_))) {
-            let is_streamed = factor.long_axis() == Some(0) && !product.has_room(self.runtime);
+            let is_streamed = factor.long_axis() == Some(0) && !product.has_room(self.available_bytes());
             if is_streamed {
                 if !self.add_prerequisites(factor, Some(0), prerequisites)? {
                     self.factors.insert(factor.id(), FactorFile::Planned(product.factor_path()));
@@ -328,8 +357,10 @@ impl<'a> Computation<'a> {
     pub fn explain_product(&mut self, array: &Array) -> Result<ExplainedPass> {
         let product: &SparseProduct = array.op().get().expect("a product of a sparse matrix");
         let is_in_file = self.known.get(&product.factor).is_none();
-        let (pass, source) = product.explain(self.runtime, is_in_file)?;
+        let held_bytes = self.planned_bytes.unwrap_or(0);
+        let (pass, source) = product.explain(self.runtime, is_in_file, held_bytes)?;
         self.known.products.insert(array.id(), Arc::new(source));
+        self.planned_bytes = Some(held_bytes + pass.result_bytes);
         Ok(pass)
     }
 
@@ -447,7 +478,15 @@ impl<'a> Computation<'a> {
         }
     }
 
-    /// The value of an array that needs no pass any more.
+    /// An array that stands for one whose values are not known: the same element everywhere.
+    pub fn stand_in(&mut self, array: &Array) -> Memory {
+        let (element, shape, strides) = (array.element(), array.shape().to_vec(), vec![0; array.axes()]);
+        let memory = Memory::strided(Arc::new(vec![0u64]), 0, element, shape, strides);
+        self.known.values.insert(array.id(), memory.clone());
+        memory
+    }
+
+    /// The value of an array that needs no pass any more. Of a large one that is planned it is a stand-in.
     pub fn value(&mut self, array: &Array) -> Result<Memory> {
         if let Some(memory) = self.known.get(array) {
             return Ok(memory);
@@ -461,6 +500,13 @@ impl<'a> Computation<'a> {
         plan.finish(&[&sinks[0].wanted], &[]);
         let budget = self.runtime.budget();
         let needs = pass_needs(&plan, &sinks, self.runtime);
+        let result_bytes = array.count() * array.element().bytes() as u64;
+        let held_bytes = result_bytes + self.planned_bytes.unwrap_or(0);
+        budget.require(&plan.purpose(), needs.readers_bytes + needs.other_bytes + held_bytes)?;
+        if self.planned_bytes.is_some() && result_bytes > MOST_PLANNED_BYTES {
+            self.planned_bytes = Some(held_bytes);
+            return Ok(self.stand_in(array));
+        }
         let reservation = budget.reserve("computing arrays", needs.other_bytes)?;
         let (mut partials, _) = run(&plan, &sinks, self.runtime)?;
         let value = partials.remove(0).finish(&sinks[0], budget)?.reshaped(array.shape().to_vec());

@@ -1,13 +1,16 @@
 //! The plan of a computation: its passes, with the inputs, steps and memory of each. Nothing is read.
 
+use crate::array::Array;
 use crate::compute::{Computation, Goal, Place, Target, image_shape, reached_at_once};
-use crate::memory::Memory;
+use crate::operations::sparse::SparseProduct;
 use crate::pass::{partition_rows, pass_needs, read_bytes};
 use crate::plan::Plan;
 use crate::sink::Sink;
 use outcore_format::ElementType;
-use outcore_image::{DenseWriter, Result};
+use outcore_image::{DenseWriter, Error, Result};
 use outcore_io::{Runtime, bytes_text};
+use outcore_matrix::SparseMatrix;
+use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
@@ -58,14 +61,47 @@ pub struct ExplainedStep {
 /// The errors of [`compute`](crate::compute) before a pass; also too little memory for the pass, beside the results of
 /// earlier passes.
 pub fn explain(runtime: &Arc<Runtime>, goals: &[Goal]) -> Result<Explanation> {
+    explain_once(runtime, goals).map_err(|error| planned_again(error, runtime, goals))
+}
+
+/// A refusal of memory with a limit that is enough for all passes. Any other error is unchanged.
+pub(crate) fn planned_again(error: Error, runtime: &Runtime, goals: &[Goal]) -> Error {
+    let error = error.planned_again(|bytes| explain_once(&runtime.within(bytes)?, goals));
+    let Error::Io(refused) = error else { return error };
+    let Some(advised_bytes) = refused.advised_bytes() else { return refused.into() };
+    // Under a greater limit images of matrices have larger buffers.
+    let more_bytes = advised_bytes.saturating_sub(runtime.budget().limit_bytes());
+    let grown_bytes = |matrix: &&SparseMatrix| matrix.graph().image().more_bytes(more_bytes) - more_bytes;
+    let grown_bytes: u64 = matrices(goals).iter().map(grown_bytes).sum();
+    refused.advising_at_least(advised_bytes.saturating_add(grown_bytes)).into()
+}
+
+/// The sparse matrices that goals are computed from.
+fn matrices(goals: &[Goal]) -> Vec<&SparseMatrix> {
+    let (mut seen, mut found) = (HashSet::new(), Vec::<&SparseMatrix>::new());
+    let mut left: Vec<&Array> = goals.iter().map(Goal::array).collect();
+    while let Some(array) = left.pop() {
+        if !seen.insert(array.id()) {
+            continue;
+        }
+        if let Some(product) = array.op().get::<SparseProduct>()
+            && !found.iter().any(|other| std::ptr::eq(*other, product.matrix()))
+        {
+            found.push(product.matrix());
+        }
+        left.extend(array.operands());
+    }
+    found
+}
+
+fn explain_once(runtime: &Runtime, goals: &[Goal]) -> Result<Explanation> {
     for goal in goals {
         if let Goal::Image(image) = goal {
             image_shape(&image.array)?;
         }
     }
-    let mut computation = Computation::new(runtime);
+    let mut computation = Computation::planned(runtime);
     let (mut reached, mut passes) = (reached_at_once(goals), Vec::new());
-    let mut results_bytes = 0;
     while let Some(round) = computation.round(goals, &reached)? {
         for targets in round {
             if let [Target { array, place: Place::Product }] = &targets[..] {
@@ -73,26 +109,25 @@ pub fn explain(runtime: &Arc<Runtime>, goals: &[Goal]) -> Result<Explanation> {
                 continue;
             }
             let (plan, sinks) = computation.plan(&targets, &[])?;
-            let pass = explained(&plan, &sinks, &targets, (runtime, results_bytes))?;
-            results_bytes += pass.result_bytes;
+            let held_bytes = computation.planned_bytes.unwrap_or(0);
+            let pass = explained(&plan, &sinks, &targets, (runtime, held_bytes))?;
+            computation.planned_bytes = Some(held_bytes + pass.result_bytes);
             passes.push(pass);
             for Target { array, place } in &targets {
                 match place {
                     Place::Image(goal) => reached[*goal] = true,
                     Place::Spill => computation.explain_file(array),
-                    Place::Memory | Place::Product => {
-                        computation.known.values.insert(array.id(), unknown(array.shape(), array.element()));
-                    }
+                    Place::Memory | Place::Product => drop(computation.stand_in(array)),
                 }
             }
         }
     }
+    for goal in goals {
+        if let Goal::Value(array) = goal {
+            computation.value(array)?;
+        }
+    }
     Ok(Explanation { passes })
-}
-
-/// An array that stands for one whose values are not known: the same element everywhere.
-fn unknown(shape: &[u64], element: ElementType) -> Memory {
-    Memory::strided(Arc::new(vec![0u64]), 0, element, shape.to_vec(), vec![0; shape.len()])
 }
 
 /// The explanation of a pass after earlier ones with results of this size.

@@ -32,6 +32,8 @@ pub struct Budget {
 }
 
 struct Ledger {
+    /// The memory that it is of, which ledgers to plan with share.
+    memory: Arc<()>,
     limit_bytes: u64,
     usable_bytes: u64,
     /// Process memory at the start, as far as it counts.
@@ -77,6 +79,10 @@ impl Budget {
     /// # Errors
     /// A limit that leaves no memory.
     pub fn new(limit_bytes: u64, process_bytes: u64) -> Result<Self> {
+        Budget::of_memory(Arc::default(), limit_bytes, process_bytes)
+    }
+
+    fn of_memory(memory: Arc<()>, limit_bytes: u64, process_bytes: u64) -> Result<Self> {
         let needed = process_bytes + SLACK_BYTES;
         if limit_bytes <= needed {
             return Err(Error::Memory {
@@ -93,8 +99,26 @@ impl Budget {
         }
         let (usable_bytes, process) = (limit_bytes - needed, std::process::id());
         let (accounts, reclaiming) = (Mutex::default(), Mutex::default());
-        let ledger = Ledger { limit_bytes, usable_bytes, process_bytes, process, accounts, reclaiming };
+        let ledger = Ledger { memory, limit_bytes, usable_bytes, process_bytes, process, accounts, reclaiming };
         Ok(Budget { ledger: Arc::new(ledger), owner: "".into() })
+    }
+
+    /// A budget to plan with under another limit, of which as much is reserved as here now. Nothing may be allocated
+    /// that is reserved in it.
+    ///
+    /// # Errors
+    /// A limit that leaves no memory, or less than is reserved.
+    pub fn within(&self, limit_bytes: u64) -> Result<Self> {
+        let reserved_bytes = self.reserved_bytes();
+        let planned = Budget::of_memory(Arc::clone(&self.ledger.memory), limit_bytes, self.ledger.process_bytes)?;
+        planned.require("what is reserved already", reserved_bytes)?;
+        planned.ledger.accounts().reserved_bytes = reserved_bytes;
+        Ok(planned)
+    }
+
+    /// Whether another budget is of the same memory, or one to plan with.
+    pub fn is_of_same_memory(&self, other: &Budget) -> bool {
+        Arc::ptr_eq(&self.ledger.memory, &other.ledger.memory)
     }
 
     /// A handle to the same memory whose reservations carry the name of an owner.

@@ -207,6 +207,15 @@ impl Runtime {
         Ok(Runtime { budget: Arc::new(budget), cache: Arc::default(), ..self.in_name_of("") })
     }
 
+    /// A runtime to plan with under another limit: see [`Budget::within`].
+    ///
+    /// # Errors
+    /// A limit that leaves no memory, or less than is reserved.
+    pub fn within(&self, limit_bytes: u64) -> Result<Self> {
+        let budget = Arc::new(self.budget.within(limit_bytes)?);
+        Ok(Runtime { budget, cache: Arc::default(), ..self.stopped_by(&self.cancel) })
+    }
+
     /// The memory under the limit.
     pub fn budget(&self) -> &Arc<Budget> {
         &self.budget

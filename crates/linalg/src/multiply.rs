@@ -28,8 +28,6 @@ use std::path::PathBuf;
 
 /// Largest difference between sums, relative to the sum of the absolute values of their terms.
 const ROUNDING: f64 = 1e-11;
-/// Bytes per worker that a product of a single column needs beside it: rows in transit.
-const LEAST_WORKER_BYTES: u64 = 1 << 20;
 
 /// Declaration for the shell.
 pub(crate) static MULTIPLY: Declaration = Declaration {
@@ -117,16 +115,12 @@ impl Multiplying {
 
 impl SolverPlan for Multiplying {
     fn needs(&self, matrix: &SparseMatrix) -> Result<Needs> {
-        let (graph, inner) = (matrix.graph(), matrix.shape_of(self.operand).1 as u64);
-        let columns = self.columns(matrix);
-        let column_bytes = if matrix.is_complex() { 16 } else { 8 } * inner;
+        let (graph, columns, factor) = (matrix.graph(), self.columns(matrix), DenseFactor::File(&self.factor));
         // If memory has no room for a single column, the plan is made for one column all the same.
-        let plan = matrix.plan_streamed(self.operand, DenseFactor::File(&self.factor), Some(&self.place()), 0).ok();
+        let plan = matrix.plan_streamed(self.operand, factor, Some(&self.place()), 0).ok();
         let columns_per_pass = plan.as_ref().map_or(1, |plan| plan.columns_per_pass).min(columns);
-        let order_bytes = if matrix.is_in_order() { 0 } else { 4 * inner };
-        let worker_bytes = LEAST_WORKER_BYTES * graph.runtime().threads() as u64;
         Ok(Needs {
-            least_bytes: column_bytes + order_bytes + worker_bytes + values_bytes(matrix),
+            least_bytes: matrix.least_streamed_bytes(self.operand, factor, Some(&self.place()))?,
             verify_bytes: self.verify_bytes(matrix, parts(matrix)),
             results_bytes: 0,
             vectors: None,

@@ -65,6 +65,19 @@ pub(crate) struct Placing {
     pub as_stored: bool,
 }
 
+impl ProductFile {
+    /// The layout of a product in the file.
+    pub(crate) fn placing(&self) -> Result<Placing> {
+        Ok(match self {
+            ProductFile::Part { path, layout } => {
+                Placing { by_columns: layout.check(path)?.1 && layout.columns > 1, as_stored: false }
+            }
+            &ProductFile::Temporary { as_stored } => Placing { by_columns: false, as_stored },
+            ProductFile::New { .. } => Placing::default(),
+        })
+    }
+}
+
 /// Storage of the bytes of a product.
 enum Store {
     Placed(PlacedFile),

@@ -27,13 +27,15 @@ use outcore_graph::{
 use outcore_image::{Error, Result, Stats, StatsBuilder};
 use outcore_ingest::Choice;
 use outcore_io::buffer::{prefetch, shared};
-use outcore_io::{Array, AtomicF64, CancelFlag, Progress, Reclaim, lock};
+use outcore_io::{Array, AtomicF64, CancelFlag, Progress, Reclaim, Runtime, lock};
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 
 /// The most columns of a dense matrix that one pass multiplies; half as many of a complex one.
 pub const MOST_COLUMNS: usize = 32;
+/// The purpose of the memory of a product.
+pub(crate) const PURPOSE: &str = "a product of matrices";
 /// Distance of prefetches, in rows, for rows of a factor or product in another order than the image.
 const AHEAD_ROWS: usize = 16;
 
@@ -261,26 +263,35 @@ impl SparseMatrix {
     /// # Errors
     /// There is no room for one column.
     pub fn plan(&self, operand: Operand, columns: usize, taken_bytes: u64) -> Result<MultiplyPlan> {
-        let (edges, _, inner) = self.rows_of(operand);
-        let budget = self.graph.runtime().budget();
-        let keeps = if self.values { self.graph.weight_bytes(edges.direction) } else { 0 };
-        let available = budget.available_bytes().saturating_sub(taken_bytes.saturating_add(keeps));
+        let available_bytes = self.graph.runtime().budget().available_bytes().saturating_sub(taken_bytes);
+        let plan = self.plan_within(operand, columns, available_bytes);
+        self.graph.make_room(PURPOSE, taken_bytes.saturating_add(plan.state_bytes))?;
+        Ok(plan)
+    }
+
+    /// Plans a product in this memory. One column is planned even if there is no room for it.
+    pub(crate) fn plan_within(&self, operand: Operand, columns: usize, available_bytes: u64) -> MultiplyPlan {
+        let ((_, _, inner), keeps) = (self.rows_of(operand), self.values_bytes(operand));
         let bytes = |columns: usize| 8 * (columns * self.parts() * inner.count) as u64;
         let mut columns_per_pass = columns.clamp(1, MOST_COLUMNS / self.parts()).next_power_of_two();
-        while columns_per_pass > 1 && bytes(columns_per_pass) > available {
+        while columns_per_pass > 1 && bytes(columns_per_pass) > available_bytes.saturating_sub(keeps) {
             columns_per_pass /= 2;
         }
-        let state_bytes = bytes(columns_per_pass) + keeps;
-        self.graph.make_room("a product of matrices", taken_bytes.saturating_add(state_bytes))?;
-        Ok(MultiplyPlan {
+        MultiplyPlan {
             columns_per_pass,
             passes: columns.div_ceil(columns_per_pass) as u64,
-            state_bytes,
+            state_bytes: bytes(columns_per_pass) + keeps,
             bytes_per_pass: PAGE_BYTES * self.pages_per_pass(operand),
             factor_bytes: 0,
             product_bytes: 0,
             temporary_bytes: 0,
-        })
+        }
+    }
+
+    /// The matrix with the graph in another runtime of the same memory, to plan with.
+    #[must_use]
+    pub fn planned_in(&self, runtime: &Runtime) -> Self {
+        self.with_graph(self.graph.with_runtime(runtime.clone()))
     }
 
     /// Writes the product with the dense matrix `factor` to `product`. Both are in row-major order and have `columns`
@@ -371,6 +382,11 @@ impl SparseMatrix {
             true => self.graph.keep_values(direction),
             false => self.graph.keep_weights(&[direction][..usize::from(self.values)]),
         }
+    }
+
+    /// The memory that [`SparseMatrix::keep_values`] takes.
+    pub fn values_bytes(&self, operand: Operand) -> u64 {
+        if self.values { self.graph.weight_bytes(self.rows_of(operand).0.direction) } else { 0 }
     }
 
     /// Largest number of pages of lists and values that a product reads.

@@ -17,7 +17,7 @@
 use crate::dense::{DenseFile, PieceBuffers};
 use crate::product_file::{Bands, MOST_PASSES, Output, Placing, ProductFile, Rows, write_bands};
 use crate::semiring::Semiring;
-use crate::sparse::{Given, MultiplyPlan, Operand, Side, Source, SparseMatrix, Target, check_semiring};
+use crate::sparse::{Given, MultiplyPlan, Operand, PURPOSE, Side, Source, SparseMatrix, Target, check_semiring};
 use outcore_graph::{PAGE_BYTES, vertex_map};
 use outcore_image::{Error, Result, Stats, StatsBuilder, require_disk};
 use outcore_io::buffer::{raw_bytes, shared};
@@ -25,6 +25,8 @@ use outcore_io::{Array, AtomicF64, Runtime, Spill};
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+/// Precision of the memory that is enough for a product.
+const PLANNED_STEP_BYTES: u64 = 16 << 10;
 /// The least and the most bytes of a piece of the factor that a worker reads.
 const PIECE_BYTES: Range<u64> = 16 << 10..256 << 10;
 
@@ -42,6 +44,15 @@ pub enum DenseFactor<'a> {
     },
     /// A file. If the sparse matrix is complex, numbers of any kind become complex ones.
     File(&'a DenseFile),
+    /// Real numbers that are not there yet, to plan with.
+    Planned {
+        /// Number of rows.
+        rows: u64,
+        /// Number of columns.
+        columns: usize,
+        /// Whether they will be in a file, by columns, and not in memory.
+        in_file: bool,
+    },
 }
 
 /// Destination of a product.
@@ -139,6 +150,7 @@ impl DenseFactor<'_> {
     fn shape(&self) -> (u64, usize, bool) {
         match *self {
             DenseFactor::File(file) => (file.shape().0, file.shape().1 as usize, file.is_complex()),
+            DenseFactor::Planned { rows, columns, .. } => (rows, columns, false),
             DenseFactor::Numbers { numbers, columns, is_complex } => {
                 let row = columns * if is_complex { 2 } else { 1 };
                 (numbers.len().checked_div(row).unwrap_or(0) as u64, columns, is_complex)
@@ -160,14 +172,21 @@ impl SparseMatrix {
         output: Option<&ProductFile>,
         taken_bytes: u64,
     ) -> Result<MultiplyPlan> {
-        let placing = match output {
-            Some(ProductFile::Part { path, layout }) => {
-                Placing { by_columns: layout.check(path)?.1 && layout.columns > 1, as_stored: false }
-            }
-            Some(&ProductFile::Temporary { as_stored }) => Placing { by_columns: false, as_stored },
-            Some(ProductFile::New { .. }) | None => Placing::default(),
-        };
-        Ok(self.job(operand, factor, output.map(|_| placing), taken_bytes)?.plan)
+        Ok(self.job(operand, factor, output.map(ProductFile::placing).transpose()?, taken_bytes)?.plan)
+    }
+
+    /// About the least memory that is enough for a product by [`SparseMatrix::multiply_streamed`].
+    ///
+    /// # Errors
+    /// Shapes that do not fit.
+    pub fn least_streamed_bytes(
+        &self,
+        operand: Operand,
+        factor: DenseFactor<'_>,
+        output: Option<&ProductFile>,
+    ) -> Result<u64> {
+        let placing = output.map(ProductFile::placing).transpose()?;
+        Ok(self.task(operand, factor, placing)?.least_bytes())
     }
 
     /// Writes the product with a dense matrix to a file or to memory, where the factor is in a file or in memory: those
@@ -273,6 +292,7 @@ impl SparseMatrix {
             (Some(from_file), _) => Source::File(from_file),
             (None, DenseFactor::Numbers { numbers, .. }) => Source::Memory(numbers),
             (None, DenseFactor::File(_)) => unreachable!("a job has the file of its factor"),
+            (None, DenseFactor::Planned { .. }) => unreachable!("a factor that is multiplied is there"),
         };
         let (columns, places) = (job.columns, self.places());
         let given = Given { factor: source, columns, places, product_places, by_values: true, only: None };
@@ -281,13 +301,8 @@ impl SparseMatrix {
         Ok([read_bytes, from_file.map_or(0, |factor| factor.panel_bytes.into_inner())])
     }
 
-    fn job<'a>(
-        &self,
-        operand: Operand,
-        factor: DenseFactor<'a>,
-        output: Option<Placing>,
-        taken_bytes: u64,
-    ) -> Result<Job<'a>> {
+    /// The product, if its shapes fit.
+    fn task<'a>(&self, operand: Operand, factor: DenseFactor<'a>, output: Option<Placing>) -> Result<Task<'_, 'a>> {
         let ((_, rows, inner), (found_rows, columns, is_complex)) = (self.rows_of(operand), factor.shape());
         let is_empty = matches!(factor, DenseFactor::Numbers { columns: 0, .. });
         let numbers = if let DenseFactor::Numbers { numbers, .. } = factor { numbers.len() } else { 0 };
@@ -299,44 +314,29 @@ impl SparseMatrix {
             let found = if widened { "real numbers for a complex matrix".to_owned() } else { found_rows.to_string() };
             return Err(Error::Usage(format!("expected {expected}, found {found}")));
         }
-        let file = if let DenseFactor::File(file) = factor { Some(file) } else { None };
-        let (columns, runtime) = (columns * parts, self.graph().runtime());
-        let available_bytes = runtime.budget().available_bytes().saturating_sub(taken_bytes);
-        let threads = runtime.threads() as u64;
-        let piece_bytes = (available_bytes / 64 / threads).clamp(PIECE_BYTES.start, PIECE_BYTES.end) as usize & !63;
-        let in_order = self.places().is_none();
-        let reading_bytes = match file {
-            Some(_) => PieceBuffers::bytes(runtime, piece_bytes) + if in_order { 0 } else { 4 * inner.count as u64 },
-            None => 0,
-        };
-        let plan = |bands: Option<Bands>| {
-            let taken_bytes = taken_bytes + reading_bytes + bands.map_or(0, |bands| bands.state_bytes());
-            let plan = self.plan(operand, columns / self.parts(), taken_bytes);
-            plan.map(|plan| MultiplyPlan { state_bytes: plan.state_bytes + taken_bytes, ..plan })
-        };
-        let banded = output.map(|_| Bands::new(runtime, rows.count, columns, available_bytes));
-        let Placing { by_columns, as_stored } = output.unwrap_or_default();
-        let as_stored = as_stored || in_order;
-        let direct = banded.filter(|_| as_stored && !by_columns).map(|bands| Bands { is_direct: true, ..bands });
-        let (mut bands, mut job_plan) = match direct.map(|direct| (direct, plan(Some(direct)))) {
-            Some((direct, Ok(plan))) if plan.passes <= 1 => (Some(direct), plan),
-            _ => (banded, plan(banded)?),
-        };
-        let width = job_plan.columns_per_pass * self.parts();
-        if job_plan.passes as usize >= MOST_PASSES {
-            return Err(Error::Usage(format!("expected fewer than {MOST_PASSES} passes, found {}", job_plan.passes)));
+        Ok(Task { matrix: self, operand, rows, inner, columns: columns * parts, parts, factor, output })
+    }
+
+    fn job<'a>(
+        &self,
+        operand: Operand,
+        factor: DenseFactor<'a>,
+        output: Option<Placing>,
+        taken_bytes: u64,
+    ) -> Result<Job<'a>> {
+        let task = self.task(operand, factor, output)?;
+        let available_bytes = self.graph().runtime().budget().available_bytes().saturating_sub(taken_bytes);
+        let mut job = task.within(available_bytes);
+        if job.plan.state_bytes > available_bytes {
+            let least_bytes = task.least_bytes();
+            self.graph().make_room(PURPOSE, taken_bytes.saturating_add(least_bytes))?;
+            job = task.within(least_bytes);
         }
-        bands = bands.map(|bands| Bands { pass_columns: width.min(columns.max(1)), ..bands });
-        let panels = file.is_some_and(|file| !file.by_columns()) && job_plan.passes > 2;
-        job_plan.factor_bytes = file.map_or(0, |file| {
-            let halves = parts > width && file.is_complex();
-            let times = if file.by_columns() { 1 + u64::from(halves) } else { job_plan.passes };
-            file.len_bytes() * if panels { 1 } else { times }
-        });
-        job_plan.product_bytes = if output.is_some() { 8 * (rows.count * columns) as u64 } else { 0 };
-        let panel_bytes = if panels { 8 * (inner.count * (columns - width)) as u64 } else { 0 };
-        job_plan.temporary_bytes = panel_bytes + bands.map_or(0, |bands| bands.temporary_bytes(as_stored));
-        Ok(Job { operand, rows, inner, columns, parts, file, plan: job_plan, width, piece_bytes, bands, panels })
+        job.plan.state_bytes += taken_bytes;
+        if job.plan.passes as usize >= MOST_PASSES {
+            return Err(Error::Usage(format!("expected fewer than {MOST_PASSES} passes, found {}", job.plan.passes)));
+        }
+        Ok(job)
     }
 
     /// An error if there is not enough space for the product, or for temporary files.
@@ -352,6 +352,77 @@ impl SparseMatrix {
         }
         let temporary = self.graph().image().temporary_path("product");
         require_disk(backend, "temporary files of a product", temporary_bytes, temporary_bytes, folder(&temporary))
+    }
+}
+
+/// A product that is to be planned.
+struct Task<'m, 'a> {
+    matrix: &'m SparseMatrix,
+    operand: Operand,
+    rows: Side,
+    inner: Side,
+    /// Columns of numbers, and how many of them an element has.
+    columns: usize,
+    parts: usize,
+    factor: DenseFactor<'a>,
+    output: Option<Placing>,
+}
+
+impl<'a> Task<'_, 'a> {
+    /// The product in this memory. If it has no room for a column, the plan is that of one, and needs more.
+    fn within(&self, available_bytes: u64) -> Job<'a> {
+        let &Task { matrix, operand, rows, inner, columns, parts, factor, output } = self;
+        let runtime = matrix.graph().runtime();
+        let file = if let DenseFactor::File(file) = factor { Some(file) } else { None };
+        let is_streamed = matches!(factor, DenseFactor::File(_) | DenseFactor::Planned { in_file: true, .. });
+        let piece_bytes = available_bytes / 64 / runtime.threads() as u64;
+        let piece_bytes = piece_bytes.clamp(PIECE_BYTES.start, PIECE_BYTES.end) as usize & !63;
+        let in_order = matrix.places().is_none();
+        let reading_bytes = match is_streamed {
+            true => PieceBuffers::bytes(runtime, piece_bytes) + if in_order { 0 } else { 4 * inner.count as u64 },
+            false => 0,
+        };
+        let plan = |bands: Option<Bands>| {
+            let beside_bytes = reading_bytes + bands.map_or(0, |bands| bands.state_bytes());
+            let columns_bytes = available_bytes.saturating_sub(beside_bytes);
+            let plan = matrix.plan_within(operand, columns / matrix.parts(), columns_bytes);
+            MultiplyPlan { state_bytes: plan.state_bytes + beside_bytes, ..plan }
+        };
+        let banded = output.map(|_| Bands::new(runtime, rows.count, columns, available_bytes));
+        let Placing { by_columns, as_stored } = output.unwrap_or_default();
+        let as_stored = as_stored || in_order;
+        let direct = banded.filter(|_| as_stored && !by_columns).map(|bands| Bands { is_direct: true, ..bands });
+        let (mut bands, mut job_plan) = match direct.map(|direct| (direct, plan(Some(direct)))) {
+            Some((direct, plan)) if plan.passes <= 1 && plan.state_bytes <= available_bytes => (Some(direct), plan),
+            _ => (banded, plan(banded)),
+        };
+        let width = job_plan.columns_per_pass * matrix.parts();
+        bands = bands.map(|bands| Bands { pass_columns: width.min(columns.max(1)), ..bands });
+        let panels = file.is_some_and(|file| !file.by_columns()) && job_plan.passes > 2;
+        job_plan.factor_bytes = file.map_or(0, |file| {
+            let halves = parts > width && file.is_complex();
+            let times = if file.by_columns() { 1 + u64::from(halves) } else { job_plan.passes };
+            file.len_bytes() * if panels { 1 } else { times }
+        });
+        job_plan.product_bytes = if output.is_some() { 8 * (rows.count * columns) as u64 } else { 0 };
+        let panel_bytes = if panels { 8 * (inner.count * (columns - width)) as u64 } else { 0 };
+        job_plan.temporary_bytes = panel_bytes + bands.map_or(0, |bands| bands.temporary_bytes(as_stored));
+        Job { operand, rows, inner, columns, parts, file, plan: job_plan, width, piece_bytes, bands, panels }
+    }
+
+    /// About the least memory that is enough: for one column, and buffers that grow with what there is.
+    fn least_bytes(&self) -> u64 {
+        let is_enough = |bytes: u64| self.within(bytes).plan.state_bytes <= bytes;
+        let mut enough_bytes = 1 << 20;
+        while !is_enough(enough_bytes) && enough_bytes < 1 << 62 {
+            enough_bytes *= 2;
+        }
+        let mut too_little = 0;
+        while enough_bytes - too_little > PLANNED_STEP_BYTES {
+            let middle = too_little.midpoint(enough_bytes);
+            *(if is_enough(middle) { &mut enough_bytes } else { &mut too_little }) = middle;
+        }
+        enough_bytes
     }
 }
 

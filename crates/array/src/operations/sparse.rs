@@ -140,8 +140,13 @@ impl SparseProduct {
     }
 
     /// Whether the factor fits into half of the free memory.
-    pub fn has_room(&self, runtime: &Runtime) -> bool {
-        2 * 8 * self.factor.count() <= runtime.budget().available_bytes()
+    pub fn has_room(&self, available_bytes: u64) -> bool {
+        2 * 8 * self.factor.count() <= available_bytes
+    }
+
+    /// The matrix.
+    pub fn matrix(&self) -> &SparseMatrix {
+        &self.matrix
     }
 
     /// A name for a temporary file for the factor.
@@ -155,9 +160,9 @@ impl SparseProduct {
     }
 
     /// The bytes of memory that the whole product takes, and whether it is to be in memory.
-    fn placing(&self, runtime: &Runtime) -> (u64, bool) {
+    fn placing(&self, available_bytes: u64) -> (u64, bool) {
         let bytes = 8 * self.rows() * self.width();
-        (bytes, 4 * bytes <= runtime.budget().available_bytes())
+        (bytes, 4 * bytes <= available_bytes)
     }
 
     /// The source of the product for passes that multiply rows as they need them.
@@ -179,7 +184,7 @@ impl SparseProduct {
             Factor::File(file) => DenseFactor::File(file),
         };
         let (semiring, operand, matrix) = (Semiring::PlusTimes, self.operand, self.matrix.stopped_by(runtime.cancel()));
-        let (place, cost) = if self.placing(runtime).1 {
+        let (place, cost) = if self.placing(runtime.budget().available_bytes()).1 {
             let mut numbers = Large::<f64>::zeroed(runtime.budget(), "a product", self.rows() as usize * columns)?;
             let product = DenseProduct::Numbers(&mut numbers);
             let cost = matrix.multiply_streamed(semiring, operand, given, product)?;
@@ -197,13 +202,22 @@ impl SparseProduct {
         Ok((self.source(place), sweep))
     }
 
-    /// The plan of [`SparseProduct::store`], and the source that passes will read.
-    pub fn explain(&self, runtime: &Runtime, is_in_file: bool) -> Result<(ExplainedPass, ProductSource)> {
-        let (bytes, is_in_memory) = self.placing(runtime);
-        let plan = self.matrix.plan(self.operand, self.width() as usize, if is_in_memory { bytes } else { 0 })?;
+    /// The plan of [`SparseProduct::store`] beside `held_bytes` of earlier results, and the source that passes will
+    /// read.
+    pub fn explain(&self, runtime: &Runtime, in_file: bool, held_bytes: u64) -> Result<(ExplainedPass, ProductSource)> {
+        let (bytes, is_in_memory) = self.placing(runtime.budget().available_bytes().saturating_sub(held_bytes));
+        let own_budget = self.matrix.graph().runtime().budget();
+        let planned = runtime.budget().is_of_same_memory(own_budget).then(|| self.matrix.planned_in(runtime));
+        let (matrix, [rows, columns]) =
+            (planned.as_ref().unwrap_or(&self.matrix), [self.factor.shape()[0], self.width()]);
+        let factor = DenseFactor::Planned { rows, columns: columns as usize, in_file };
+        let output = (!is_in_memory).then_some(ProductFile::Temporary { as_stored: false });
+        let result_bytes = if is_in_memory { bytes } else { 0 };
+        let plan = matrix.plan_streamed(self.operand, factor, output.as_ref(), held_bytes + result_bytes)?;
+        let memory_bytes = plan.state_bytes - held_bytes - result_bytes;
         let passes = format!("{} {}", plan.passes, if plan.passes == 1 { "pass" } else { "passes" });
         let mut reads = vec![(format!("{} ({passes})", self.name()), plan.bytes_per_pass * plan.passes)];
-        if is_in_file {
+        if in_file {
             reads.push(("a temporary file with the factor".to_owned(), 8 * self.factor.count()));
         }
         let place = if is_in_memory { "memory" } else { "a temporary file" };
@@ -214,8 +228,8 @@ impl SparseProduct {
             reads,
             steps: Vec::new(),
             results: vec![(format!("product in {place} float64 {shape:?}"), Vec::new())],
-            memory_bytes: plan.state_bytes,
-            result_bytes: if is_in_memory { bytes } else { 0 },
+            memory_bytes,
+            result_bytes,
         };
         Ok((pass, self.source(ProductPlace::Planned { is_file: !is_in_memory })))
     }
@@ -295,7 +309,10 @@ impl Source for ProductSource {
 
     fn computed_bytes(&self, rows: u64) -> u64 {
         match self.place {
-            ProductPlace::ByRows { .. } => 8 * rows.min(self.shape[0]) * self.product.width(),
+            ProductPlace::ByRows { .. } => {
+                let SparseProduct { matrix, operand, .. } = &self.product;
+                8 * rows.min(self.shape[0]) * self.product.width() + matrix.values_bytes(*operand)
+            }
             _ => 0,
         }
     }
