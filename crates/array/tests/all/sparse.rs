@@ -4,7 +4,7 @@ use outcore_array::kernel::{Binary, Fold, Scalar};
 use outcore_array::{Array, Distribution, ElementType, Goal, ImageGoal, ImageSource, Memory, Random, compute, explain};
 use outcore_graph::Graph;
 use outcore_graph::import::{Duplicates, ImportOptions, InputOptions, OrderChoice, import, open};
-use outcore_image::ImageOptions;
+use outcore_image::{Error, ImageOptions};
 use outcore_io::Runtime;
 use outcore_matrix::{Operand, Semiring, SparseMatrix};
 use outcore_testkit::runtime_under;
@@ -134,6 +134,42 @@ fn factors_and_products_are_in_temporary_files_where_memory_has_no_room() {
     }
     // Nothing is left behind.
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 3);
+}
+
+#[test]
+fn a_limit_that_a_refusal_of_a_product_advises_is_enough_for_all_of_it() {
+    type Expression = fn(&Array) -> Array;
+    let expressions: [(&str, Expression); 3] = [
+        ("value", Array::clone),
+        ("sums", |product| product.fold(Fold::Sum, &[0], false).unwrap()),
+        ("Gram matrix", |product| product.permute(&[1, 0]).unwrap().matmul(product).unwrap()),
+    ];
+    let folder = tempfile::tempdir().unwrap();
+    let rows = 30_000;
+    for order in [OrderChoice::Input, OrderChoice::Degree] {
+        let image = image(folder.path(), rows, rows, order);
+        for (name, expression) in expressions {
+            for (columns, times) in [(3, 2), (80, 1), (80, 2)] {
+                let (mut limit, mut refusals) = (24 * MIB, Vec::new());
+                while refusals.len() < 3 {
+                    let runtime = runtime_under(2, limit, None);
+                    let matrix = matrix(&runtime, &image);
+                    let ones = Array::full(vec![rows, columns], Scalar::Float64(1.0)).unwrap();
+                    let multiplied = |x: Array, _| Array::sparse_product(&matrix, Operand::Matrix, &x).unwrap();
+                    let goal = Goal::Value(expression(&(0..times).fold(ones, multiplied)));
+                    match compute(&runtime, &[goal]) {
+                        Ok(_) => break,
+                        Err(Error::Io(refused)) => {
+                            limit = refused.advised_bytes().unwrap_or(limit);
+                            refusals.push(refused.to_string());
+                        }
+                        Err(other) => panic!("{other}"),
+                    }
+                }
+                assert!(refusals.len() <= 1, "{name} of {columns} columns, {order:?}: {refusals:#?}");
+            }
+        }
+    }
 }
 
 #[test]
