@@ -64,6 +64,9 @@ pub fn explain(runtime: &Arc<Runtime>, goals: &[Goal]) -> Result<Explanation> {
     explain_once(runtime, goals).map_err(|error| planned_again(error, runtime, goals))
 }
 
+/// A page cache that has given back its pages still has headers, of less than one part in this number of its memory.
+const CACHE_HEADERS_PART: u64 = 100;
+
 /// A refusal of memory with a limit that is enough for all passes. Any other error is unchanged.
 pub(crate) fn planned_again(error: Error, runtime: &Runtime, goals: &[Goal]) -> Error {
     let error = error.planned_again(|bytes| explain_once(&runtime.within(bytes)?, goals));
@@ -73,7 +76,8 @@ pub(crate) fn planned_again(error: Error, runtime: &Runtime, goals: &[Goal]) -> 
     let more_bytes = advised_bytes.saturating_sub(runtime.budget().limit_bytes());
     let grown_bytes = |matrix: &&SparseMatrix| matrix.graph().image().more_bytes(more_bytes) - more_bytes;
     let grown_bytes: u64 = matrices(goals).iter().map(grown_bytes).sum();
-    refused.advising_at_least(advised_bytes.saturating_add(grown_bytes)).into()
+    let headers_bytes = advised_bytes / CACHE_HEADERS_PART;
+    refused.advising_at_least(advised_bytes.saturating_add(grown_bytes).saturating_add(headers_bytes)).into()
 }
 
 /// The sparse matrices that goals are computed from.

@@ -309,10 +309,7 @@ impl Source for ProductSource {
 
     fn computed_bytes(&self, rows: u64) -> u64 {
         match self.place {
-            ProductPlace::ByRows { .. } => {
-                let SparseProduct { matrix, operand, .. } = &self.product;
-                8 * rows.min(self.shape[0]) * self.product.width() + matrix.values_bytes(*operand)
-            }
+            ProductPlace::ByRows { .. } => 8 * rows.min(self.shape[0]) * self.product.width(),
             _ => 0,
         }
     }
