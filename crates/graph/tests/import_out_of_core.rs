@@ -5,7 +5,10 @@ mod given;
 use given::{Given, Id, entries, files, open};
 use outcore_format::{Manifest, Order};
 use outcore_graph::generate::{GenerateOptions, GeneratedWeights, Shape, source, write};
-use outcore_graph::import::{self, Duplicates, IdKind, ImportOptions, ImportReport, InputOptions, OrderChoice, import};
+use outcore_graph::import::{
+    self, Attributes, Duplicates, IdKind, ImportOptions, ImportReport, InputOptions, OrderChoice, import,
+    with_vertex_table,
+};
 use outcore_io::{Progress, Runtime, RuntimeOptions, Unit, peak_memory_bytes};
 use outcore_testkit::random;
 use std::io::{Read, Write};
@@ -287,6 +290,12 @@ fn child() {
             import(&runtime, source, &path, &ImportOptions { replace: true, ..ImportOptions::default() }).unwrap();
         assert_eq!(report.manifest.import.edges_read, 8 << 17);
     }
+    let rows = directory.path().join("rows.csv");
+    write_attributes(&rows, "source,target", 60_000, true);
+    let input = InputOptions { attributes: Attributes::All, ..InputOptions::default() };
+    let source = import::open(&runtime, &[rows], &input).unwrap();
+    let report = import(&runtime, source, &directory.path().join("rows.oc"), &ImportOptions::default()).unwrap();
+    assert_eq!((report.manifest.import.edges_read, report.manifest.attributes.len()), (60_000, 7));
     let text = std::env::var_os("OUTCORE_TEST_TEXT").map(PathBuf::from).unwrap();
     let source = import::open(&runtime, &[text], &InputOptions::default()).unwrap();
     let report = import(
@@ -319,6 +328,65 @@ fn the_real_peak_stays_under_the_limit() {
         println!("limit {limit_mib} MiB, peak {} MiB", peak >> 20);
         assert!(peak <= limit_mib << 20, "limit {limit_mib} MiB, peak {peak} bytes");
     }
+}
+
+/// Rows of all kinds of attributes: most strings differ, some repeat, are missing or long.
+fn write_attributes(path: &Path, columns: &str, rows: u64, is_of_edges: bool) {
+    let mut state = 5;
+    let mut text = format!("{columns},amount,at,day,note,kind,open,count\n");
+    for row in 0..rows {
+        let draw = random(&mut state);
+        let ends = if is_of_edges { format!("{},{}", draw % 5000, draw / 5000 % 5000) } else { row.to_string() };
+        let note = match draw % 50 {
+            0 => String::new(),
+            1 => "again".to_owned(),
+            2 if row < 200 => "long ".repeat(40_000),
+            _ => format!("note {draw:x} of row {row}"),
+        };
+        let (day, open) = (1 + draw % 28, draw % 2 == 0);
+        let at =
+            if draw % 30 == 0 { String::new() } else { format!("2026-10-{day:02}T12:34:{day:02}.{:03}Z", row % 1000) };
+        let (kind, amount) = (["road", "rail", "", "air"][draw as usize % 4], draw as f64 / 1e6);
+        text += &format!("{ends},{amount},{at},2026-02-{day:02},{note},{kind},{open},{}\n", draw % 1000);
+    }
+    std::fs::write(path, text).unwrap();
+}
+
+#[test]
+fn attributes_are_the_same_where_their_strings_are_more_than_the_memory() {
+    let directory = tempfile::tempdir().unwrap();
+    let names = ["edges.csv", "vertices.csv", "graph.oc"].map(|name| directory.path().join(name));
+    let [edges, vertices, path] = &names;
+    write_attributes(edges, "source,target", 40_000, true);
+    write_attributes(vertices, "id", 20_000, false);
+    let import_under = |threads, budget_mib, options: &ImportOptions| {
+        let runtime = runtime(threads, budget_mib);
+        let input = InputOptions { attributes: Attributes::All, ..InputOptions::default() };
+        let source = import::open(&runtime, std::slice::from_ref(edges), &input).unwrap();
+        let source = with_vertex_table(&runtime, source, vertices, &input).unwrap();
+        let manifest = import(&runtime, source, path, options).unwrap().manifest;
+        (manifest, files(path))
+    };
+    let options = ImportOptions { replace: true, ..ImportOptions::default() };
+    let (manifest, expected) = import_under(3, 400, &options);
+    for attributes in [&manifest.attributes, &manifest.vertex_attributes] {
+        let kinds: Vec<&str> = attributes.iter().map(|attribute| attribute.kind.name()).collect();
+        assert_eq!(kinds, ["real", "timestamp", "date", "string", "string", "boolean", "integer"]);
+        let [notes, kinds] = [3, 4].map(|place| attributes[place].strings.as_ref().unwrap());
+        assert!(notes.text_bytes > 1 << 19 && kinds.count == 3, "{notes:?}, {kinds:?}");
+    }
+    // The dictionaries of a worker have about a megabyte for text.
+    for (threads, budget_mib) in [(1, 19), (2, 50)] {
+        let (_, found) = import_under(threads, budget_mib, &options);
+        assert!(expected.keys().eq(found.keys()));
+        for (name, bytes) in &expected {
+            assert!(*bytes == found[name], "{name:?} differs, {threads} threads, {budget_mib} MiB");
+        }
+    }
+    // Edges that go back have the attributes of those that they are made of.
+    let mirrored = ImportOptions { directed: Some(false), duplicates: Duplicates::Keep, ..options };
+    let (_, expected) = import_under(2, 400, &mirrored);
+    assert!(expected == import_under(1, 19, &mirrored).1);
 }
 
 /// Not a test of its own: imports one file under a limit, and says what came of it.

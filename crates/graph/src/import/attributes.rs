@@ -1,9 +1,10 @@
 //! Attributes on their way from the rows of the input to the entries of lists, or to vertices.
 //!
-//! Workers write the columns of every batch to one temporary file, as numbers: strings get numbers in the order in
-//! which they are met. Records of edges carry their place in the input, which is all that the import sorts; the lists
-//! leave those places behind, in the order of their entries (`encode.rs`). At the end every column is taken into
-//! memory, and for each entry its value is looked up. A column that does not fit is taken in ranges of rows:
+//! Workers write the columns of every batch to one temporary file, as numbers: strings by dictionaries, whose numbers
+//! give way to the places of the sorted strings when all of the input is read (`strings.rs`). Records of edges carry
+//! their place in the input, which is all that the import sorts; the lists leave those places behind, in the order of
+//! their entries (`encode.rs`). At the end every column is taken into memory, and for each entry its value is looked
+//! up. A column that does not fit is taken in ranges of rows:
 //!
 //! ```text
 //!   places -> rows, distributed by range -> range by range: rows -> values -> places once more: the next value of
@@ -11,33 +12,32 @@
 //! ```
 //!
 //! *Cost.* A row takes 8 bytes for each attribute in the temporary file; the memory holds 8 bytes per row of one
-//! column, or of a part of it, and all different strings.
+//! column, or of a part of it, and some bytes for each batch.
 
 use super::job::Job;
 use super::page_file::PageFile;
 use super::places;
 use super::read::widened;
+use super::strings::{SortedStrings, StringChunk, StringCount, StringNumbering, StringReader, has_strings};
 use outcore_format::text::TextWriter;
 use outcore_format::values::ValueWriter;
 use outcore_format::{
-    Attribute, AttributeKind, ImageFile, MAX_ATTRIBUTES, MAX_STRING_BYTES, MAX_VALUE_COLUMNS, Strings, ValueColumn,
-    ValueType, check_attribute_names,
+    Attribute, AttributeKind, ImageFile, MAX_ATTRIBUTES, MAX_VALUE_COLUMNS, Strings, ValueColumn, ValueType,
+    check_attribute_names,
 };
 use outcore_image::{Error, Result, Workspace};
 use outcore_ingest::mix;
 use outcore_ingest::{AttributeColumn, AttributeField, AttributeValues, Facts};
 use outcore_io::buffer::{raw_bytes, raw_bytes_mut};
 use outcore_io::{Array, Reservation, Runtime, Sink, Spill, Streams, Task, Unit, into_inner, lock};
-use std::borrow::Cow;
-use std::collections::HashMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Memory of a string beside its text, in bytes: its place in the table, its allocation, and a place to be sorted in.
-const STRING_BYTES: u64 = 128;
 /// Memory of a piece among all pieces, in bytes, while they are put in order.
 const PIECE_BYTES: u64 = 2 * size_of::<Piece>() as u64;
-/// The parts of the memory that are set aside for strings, and for pieces where there are none.
+/// Memory of a dictionary of strings that is complete, in bytes.
+const CHUNK_BYTES: u64 = 512;
+/// The parts of the memory that are set aside for strings, and for pieces.
 const STRINGS_SHARE: u64 = 4;
 const PIECES_SHARE: u64 = 64;
 const PURPOSE: &str = "attributes";
@@ -50,6 +50,8 @@ pub(super) const NO_PLACE: u64 = u64::MAX;
 const HASH_FACTOR: u64 = 0x0000_0100_0000_01b3;
 /// Number of values that are looked up between two checks for a request to stop.
 const STEP: u64 = 1 << 16;
+/// Number of marks of missing values that are read at a time.
+const STEP_FLAGS: usize = 1 << 12;
 
 /// A batch's columns in the temporary file: for each the values of its rows, and a byte per row where some are missing.
 #[derive(Clone, Copy)]
@@ -98,19 +100,15 @@ impl Range {
     }
 }
 
-/// The strings of a column by their numbers.
-#[derive(Default)]
-struct StringTable {
-    numbers: HashMap<Box<[u8]>, u32>,
-    text_bytes: u64,
-}
-
 /// The columns of all batches: of edges, or of vertices.
 pub(super) struct Attributes {
     fields: Vec<AttributeField>,
+    name: &'static str,
     spill: Spill,
-    strings: Vec<Mutex<StringTable>>,
+    /// Memory for the dictionaries of strings of all workers; 0 where no attribute is a string.
+    strings_bytes: u64,
     state: Mutex<TableState>,
+    strings: Option<SortedStrings>,
 }
 
 struct TableState {
@@ -118,7 +116,8 @@ struct TableState {
     ranges: Vec<Range>,
     /// A number that depends on all values, and not on the order of their rows.
     fingerprint: u64,
-    /// Memory of pieces and strings in bytes, and the memory that is set aside for them.
+    chunks: Vec<StringChunk>,
+    /// Memory of pieces and dictionaries in bytes, and the memory that is set aside for them.
     used_bytes: u64,
     reservation: Reservation,
 }
@@ -132,33 +131,86 @@ impl TableState {
     }
 }
 
-impl Attributes {
-    /// Sets memory aside for the strings of attributes, before it is planned what to do with all that is left.
-    pub fn reserve(runtime: &Runtime, fields: &[AttributeField]) -> Result<Option<Reservation>> {
-        if fields.is_empty() {
-            return Ok(None);
-        }
-        let has_strings = fields.iter().any(|field| field.kind == AttributeKind::String);
-        let share = if has_strings { STRINGS_SHARE } else { PIECES_SHARE };
+/// Memory that is set aside for attributes, before it is planned what to do with all that is left.
+pub(super) struct AttributesMemory {
+    /// For the pieces of attributes of edges, and of vertices.
+    pieces: [Option<Reservation>; 2],
+    /// For dictionaries of strings, while the input is read.
+    strings: Option<Reservation>,
+}
+
+impl AttributesMemory {
+    pub fn reserve(runtime: &Runtime, facts: &Facts) -> Result<Self> {
         let budget = runtime.budget();
-        Ok(Some(budget.reserve(PURPOSE, budget.available_bytes() / share)?))
+        let reserve = |share, is_wanted: bool| {
+            is_wanted.then(|| budget.reserve(PURPOSE, budget.available_bytes() / share)).transpose()
+        };
+        let all = [&facts.attributes, &facts.vertex_attributes];
+        let strings = reserve(STRINGS_SHARE, all.iter().any(|fields| has_strings(fields)))?;
+        let [edges, vertices] = all.map(|fields| reserve(PIECES_SHARE, !fields.is_empty()));
+        Ok(AttributesMemory { pieces: [edges?, vertices?], strings })
     }
 
-    /// Columns of these kinds, with the memory that was set aside for them.
-    pub fn new(
+    /// The attributes of edges and of vertices that the facts name.
+    pub fn attributes(
+        self,
         runtime: &Runtime,
         workspace: &Workspace,
-        name: &str,
+        facts: &Facts,
+    ) -> Result<[Option<Attributes>; 2]> {
+        let strings_bytes = self.strings.map_or(0, |strings| strings.bytes());
+        let all = [&facts.attributes, &facts.vertex_attributes];
+        let with_strings = all.iter().filter(|fields| has_strings(fields)).count() as u64;
+        let share = |fields: &[AttributeField]| if has_strings(fields) { strings_bytes / with_strings } else { 0 };
+        let [edges, vertices] = self.pieces;
+        let attributes = |name, fields: &Vec<AttributeField>, pieces: Option<Reservation>| {
+            let new = |pieces| Attributes::new(runtime, workspace, name, fields, (pieces, share(fields)));
+            pieces.map(new).transpose()
+        };
+        Ok([
+            attributes("edge-attributes", &facts.attributes, edges)?,
+            attributes("vertex-attributes", &facts.vertex_attributes, vertices)?,
+        ])
+    }
+}
+
+impl Attributes {
+    /// Columns of these kinds, with the memory that was set aside for them, and for their strings.
+    fn new(
+        runtime: &Runtime,
+        workspace: &Workspace,
+        name: &'static str,
         fields: &[AttributeField],
-        reservation: Reservation,
+        (reservation, strings_bytes): (Reservation, u64),
     ) -> Result<Self> {
         let ranges = vec![Range::default(); fields.len()];
+        let (pieces, chunks) = (Vec::new(), Vec::new());
         Ok(Attributes {
             fields: fields.to_vec(),
+            name,
             spill: Spill::create(runtime.backend(), &workspace.temporary(name))?,
-            strings: fields.iter().map(|_| Mutex::default()).collect(),
-            state: Mutex::new(TableState { pieces: Vec::new(), ranges, fingerprint: 0, used_bytes: 0, reservation }),
+            strings_bytes,
+            state: Mutex::new(TableState { pieces, ranges, fingerprint: 0, chunks, used_bytes: 0, reservation }),
+            strings: None,
         })
+    }
+
+    /// What a worker takes the columns of its batches with.
+    pub fn writer<'a>(&'a self, job: &'a Job<'a>, worker: usize) -> Result<AttributesWriter<'a>> {
+        let share_bytes = self.strings_bytes / job.plan.readers as u64;
+        let name = format!("{}-strings-{worker}", self.name);
+        let numbering = || StringNumbering::new(job, &self.spill, &name, share_bytes);
+        let strings = (self.strings_bytes > 0).then(numbering).transpose()?;
+        Ok(AttributesWriter { attributes: self, runtime: job.runtime, strings, chunks: 0 })
+    }
+
+    /// Numbers the strings, now that all of them were read.
+    pub fn number_strings(&mut self, job: &Job<'_>) -> Result<()> {
+        if has_strings(&self.fields) {
+            let chunks = std::mem::take(&mut lock(&self.state).chunks);
+            self.strings = Some(SortedStrings::new(job, &self.fields, &self.spill, chunks)?);
+        }
+        Ok(())
     }
 
     pub fn len_bytes(&self) -> u64 {
@@ -169,105 +221,11 @@ impl Attributes {
         lock(&self.state).fingerprint
     }
 
-    /// Takes the columns of a batch whose first row has this place in the input, and behind them the rows of `again`
-    /// once more, of edges that go back.
-    pub fn take(&self, runtime: &Runtime, columns: &[AttributeColumn], again: &[usize], place: u64) -> Result<()> {
-        let rows = columns.first().map_or(0, |column| column.values.len()) + again.len();
-        if rows == 0 {
-            return Ok(());
-        }
-        let fits = |column: &AttributeColumn| column.values.len() + again.len() == rows;
-        if columns.len() != self.fields.len() || !columns.iter().all(fits) {
-            let count = columns.len();
-            let expected = self.fields.len();
-            return Err(Error::custom(format!(
-                "expected {expected} attributes of {rows} rows, found {count}; this is a defect of the parser"
-            )));
-        }
-        let flagged = columns.iter().filter(|column| column.has_missing()).count();
-        let len_bytes = rows as u64 * (8 * columns.len() + flagged) as u64;
-        let offset_bytes = self.spill.take(len_bytes);
-        let mut at = offset_bytes;
-        let (mut missing, mut ranges, mut fingerprint) = (0u128, Vec::new(), 0u64);
-        for (i, column) in columns.iter().enumerate() {
-            let column = &*column.filled(&self.fields[i].kind);
-            let mut words = self.words(runtime, i, column)?;
-            for &row in again {
-                let word = words[row];
-                words.to_mut().push(word);
-            }
-            ranges.push(range(&self.fields[i].kind, &words, &column.missing));
-            fingerprint = fingerprint.wrapping_add(hash(i, &column.values));
-            self.spill.write(raw_bytes(&words), at)?;
-            at += 8 * rows as u64;
-            if !column.missing.is_empty() {
-                let mut flags: Vec<u8> = column.missing.iter().map(|&missing| u8::from(missing)).collect();
-                again.iter().for_each(|&row| flags.push(flags[row]));
-                missing |= 1 << i;
-                self.spill.write(&flags, at)?;
-                at += rows as u64;
-            }
-        }
-        let mut state = lock(&self.state);
-        if !state.grow(PIECE_BYTES) {
-            return Err(self.refusal(runtime, PIECE_BYTES, state.reservation.bytes()));
-        }
-        state.ranges.iter_mut().zip(ranges).for_each(|(all, range)| all.note(range));
-        state.fingerprint = state.fingerprint.wrapping_add(fingerprint);
-        state.pieces.push(Piece { place, rows: rows as u32, first_row: 0, offset_bytes, missing });
-        Ok(())
-    }
-
     fn refusal(&self, runtime: &Runtime, needed_bytes: u64, held_bytes: u64) -> Error {
         let names: Vec<&str> = self.fields.iter().map(|field| field.name.as_str()).collect();
-        let purpose = format!("the different strings of the attributes {}", names.join(", "));
+        let purpose = format!("the batches of rows with the attributes {}", names.join(", "));
         let needed_bytes = needed_bytes.saturating_add(held_bytes);
         runtime.budget().refusal(&purpose, needed_bytes.saturating_mul(2), held_bytes).into()
-    }
-
-    /// The values of a column as numbers: strings from 1 on, 0 where they are missing.
-    fn words<'a>(&self, runtime: &Runtime, column: usize, values: &'a AttributeColumn) -> Result<Cow<'a, [u64]>> {
-        let (bytes, ends) = match &values.values {
-            AttributeValues::Words(words) => return Ok(Cow::Borrowed(words)),
-            AttributeValues::Text { bytes, ends } => (bytes, ends),
-            AttributeValues::Missing(count) => return Ok(Cow::Owned(vec![0; *count])),
-        };
-        let mut table = lock(&self.strings[column]);
-        let mut words = Vec::with_capacity(ends.len());
-        let mut start = 0;
-        for (row, &end) in ends.iter().enumerate() {
-            let text = &bytes[start..end as usize];
-            start = end as usize;
-            if values.missing.get(row) == Some(&true) {
-                words.push(0);
-                continue;
-            }
-            if let Some(&number) = table.numbers.get(text) {
-                words.push(u64::from(number));
-                continue;
-            }
-            let more_bytes = STRING_BYTES + text.len() as u64;
-            table.text_bytes += text.len() as u64;
-            if table.text_bytes > MAX_STRING_BYTES || table.numbers.len() >= u32::MAX as usize - 1 {
-                let name = &self.fields[column].name;
-                return Err(Error::Unsuitable(format!(
-                    "expected at most {} strings of at most {MAX_STRING_BYTES} bytes together in the attribute `{name}`, \
-                     found {} of {}; leave it out",
-                    u32::MAX - 1,
-                    table.numbers.len() + 1,
-                    table.text_bytes
-                )));
-            }
-            let mut state = lock(&self.state);
-            if !state.grow(more_bytes) {
-                return Err(self.refusal(runtime, more_bytes, state.reservation.bytes()));
-            }
-            drop(state);
-            let number = table.numbers.len() as u32 + 1;
-            table.numbers.insert(text.into(), number);
-            words.push(u64::from(number));
-        }
-        Ok(Cow::Owned(words))
     }
 
     /// Puts the pieces into the order of the input. Nothing is taken any more.
@@ -279,16 +237,113 @@ impl Attributes {
             piece.first_row = rows;
             rows += u64::from(piece.rows);
         }
-        let strings = self.strings.into_iter().map(|table| sorted(into_inner(table))).collect();
         AttributeRows {
             fields: self.fields,
             spill: self.spill,
             pieces,
             ranges,
             rows,
-            strings,
+            strings: self.strings,
             _reservation: reservation,
         }
+    }
+}
+
+/// Takes the columns of the batches of one worker.
+pub(super) struct AttributesWriter<'a> {
+    attributes: &'a Attributes,
+    runtime: &'a Runtime,
+    strings: Option<StringNumbering<'a>>,
+    /// Number of complete dictionaries whose memory is counted.
+    chunks: usize,
+}
+
+impl AttributesWriter<'_> {
+    /// Takes the columns of a batch whose first row has this place in the input, and behind them the rows of `again`
+    /// once more, of edges that go back.
+    pub fn take(&mut self, columns: &[AttributeColumn], again: &[usize], place: u64) -> Result<()> {
+        let Attributes { fields, spill, .. } = self.attributes;
+        let taken = columns.first().map_or(0, |column| column.values.len());
+        let rows = taken + again.len();
+        if rows == 0 {
+            return Ok(());
+        }
+        if columns.len() != fields.len() || !columns.iter().all(|column| column.values.len() == taken) {
+            let (expected, count) = (fields.len(), columns.len());
+            return Err(Error::custom(format!(
+                "expected {expected} attributes of {rows} rows, found {count}; this is a defect of the parser"
+            )));
+        }
+        let flagged = columns.iter().filter(|column| column.has_missing()).count();
+        let len_bytes = rows as u64 * (8 * columns.len() + flagged) as u64;
+        let offset_bytes = spill.take(len_bytes);
+        let mut at = offset_bytes;
+        let (mut missing, mut ranges, mut fingerprint) = (0u128, Vec::new(), 0u64);
+        for (i, column) in columns.iter().enumerate() {
+            let column = &*column.filled(&fields[i].kind);
+            ranges.push(range(&fields[i].kind, column));
+            fingerprint = fingerprint.wrapping_add(hash(i, &column.values));
+            self.write(i, column, again, at)?;
+            at += 8 * rows as u64;
+            if !column.missing.is_empty() {
+                let mut flags: Vec<u8> = column.missing.iter().map(|&missing| u8::from(missing)).collect();
+                again.iter().for_each(|&row| flags.push(flags[row]));
+                missing |= 1 << i;
+                spill.write(&flags, at)?;
+                at += rows as u64;
+            }
+        }
+        let mut state = lock(&self.attributes.state);
+        if !state.grow(PIECE_BYTES) {
+            return Err(self.attributes.refusal(self.runtime, PIECE_BYTES, state.reservation.bytes()));
+        }
+        state.ranges.iter_mut().zip(ranges).for_each(|(all, range)| all.note(range));
+        state.fingerprint = state.fingerprint.wrapping_add(fingerprint);
+        state.pieces.push(Piece { place, rows: rows as u32, first_row: 0, offset_bytes, missing });
+        Ok(())
+    }
+
+    /// Writes the values of a column, and those of some rows once more.
+    fn write(&mut self, column: usize, values: &AttributeColumn, again: &[usize], offset_bytes: u64) -> Result<()> {
+        match (&values.values, &mut self.strings) {
+            (AttributeValues::Words(words), _) => {
+                let spill = &self.attributes.spill;
+                spill.write(raw_bytes(words), offset_bytes)?;
+                let mut at_bytes = offset_bytes + 8 * words.len() as u64;
+                for rows in again.chunks(STEP_FLAGS) {
+                    let words: Vec<u64> = rows.iter().map(|&row| words[row]).collect();
+                    spill.write(raw_bytes(&words), at_bytes)?;
+                    at_bytes += 8 * words.len() as u64;
+                }
+                Ok(())
+            }
+            (AttributeValues::Text { bytes, ends }, Some(strings)) => {
+                let rows = (0..ends.len()).chain(again.iter().copied());
+                strings.take(column, (bytes, ends), &values.missing, rows, offset_bytes)?;
+                let mut state = lock(&self.attributes.state);
+                let new_bytes = (strings.chunks() - self.chunks) as u64 * CHUNK_BYTES;
+                self.chunks = strings.chunks();
+                match state.grow(new_bytes) {
+                    true => Ok(()),
+                    false => Err(self.attributes.refusal(self.runtime, new_bytes, state.reservation.bytes())),
+                }
+            }
+            (AttributeValues::Text { .. } | AttributeValues::Missing(_), _) => {
+                let name = &self.attributes.fields[column].name;
+                Err(Error::custom(format!(
+                    "expected numbers in the attribute `{name}`, found strings; this is a defect of the parser"
+                )))
+            }
+        }
+    }
+
+    /// Leaves the dictionaries of strings to the attributes.
+    pub fn finish(self) -> Result<()> {
+        if let Some(strings) = self.strings {
+            let chunks = strings.finish()?;
+            lock(&self.attributes.state).chunks.extend(chunks);
+        }
+        Ok(())
     }
 }
 
@@ -311,32 +366,17 @@ fn hash(column: usize, values: &AttributeValues) -> u64 {
     }
 }
 
-fn range(kind: &AttributeKind, words: &[u64], missing: &[bool]) -> Range {
-    let mut range = Range { missing: missing.contains(&true), ..Range::default() };
-    if *kind == AttributeKind::Real {
-        range.wide = words.iter().any(|&word| f64::from(f64::from_bits(word) as f32).to_bits() != word);
-        range.infinite = words.iter().any(|&word| !f64::from_bits(word).is_finite());
-    } else {
-        range.range = widened(None, words.iter().map(|&word| word as i64));
+fn range(kind: &AttributeKind, column: &AttributeColumn) -> Range {
+    let mut range = Range { missing: column.missing.contains(&true), ..Range::default() };
+    match (&column.values, kind) {
+        (AttributeValues::Text { .. } | AttributeValues::Missing(_), _) => {}
+        (AttributeValues::Words(words), AttributeKind::Real) => {
+            range.wide = words.iter().any(|&word| f64::from(f64::from_bits(word) as f32).to_bits() != word);
+            range.infinite = words.iter().any(|&word| !f64::from_bits(word).is_finite());
+        }
+        (AttributeValues::Words(words), _) => range.range = widened(None, words.iter().map(|&word| word as i64)),
     }
     range
-}
-
-/// The strings of a column in the order of their bytes, and their places in it by their numbers, from 1 on.
-struct Sorted {
-    strings: Vec<Box<[u8]>>,
-    places: Vec<u32>,
-    text_bytes: u64,
-}
-
-fn sorted(table: StringTable) -> Sorted {
-    let mut all: Vec<(Box<[u8]>, u32)> = table.numbers.into_iter().collect();
-    all.sort_unstable();
-    let mut places = vec![0; all.len()];
-    for (place, &(_, number)) in all.iter().enumerate() {
-        places[number as usize - 1] = place as u32;
-    }
-    Sorted { strings: all.into_iter().map(|(text, _)| text).collect(), places, text_bytes: table.text_bytes }
 }
 
 /// All rows in the order of the input.
@@ -346,7 +386,7 @@ pub(super) struct AttributeRows {
     pieces: Vec<Piece>,
     ranges: Vec<Range>,
     rows: u64,
-    strings: Vec<Sorted>,
+    strings: Option<SortedStrings>,
     _reservation: Reservation,
 }
 
@@ -389,6 +429,7 @@ impl AttributeRows {
         };
         let has_gaps = matches!(owner, Owner::Vertices { places, .. } if places.contains(&NO_PLACE));
         let mut raws = Vec::new();
+        let mut strings = self.strings.as_ref().map(|strings| strings.reader(job)).transpose()?;
         for (i, field) in self.fields.iter().enumerate() {
             let missing = has_gaps || self.ranges[i].missing;
             let column = first_column + raws.len();
@@ -396,7 +437,8 @@ impl AttributeRows {
             if missing {
                 raws.push(Raw { attribute: i, flags: true, column: column + 1, kind: ValueType::U8 });
             }
-            let strings = self.write_strings(job, i, ImageFile::strings(first_strings + i, is_of_vertices))?;
+            let file = ImageFile::strings(first_strings + i, is_of_vertices);
+            let strings = self.write_strings(job, i, strings.as_mut(), file)?;
             let (name, kind) = (field.name.clone(), field.kind.clone());
             let counts = kind.is_number() && !is_of_vertices && !missing && !self.ranges[i].infinite;
             let missing = missing.then_some(column + 1);
@@ -442,22 +484,32 @@ impl AttributeRows {
         Ok(stored)
     }
 
-    /// Writes the strings of an attribute, if it has some.
-    fn write_strings(&self, job: &Job<'_>, attribute: usize, file: ImageFile) -> Result<Option<Strings>> {
-        if self.fields[attribute].kind != AttributeKind::String {
+    /// Writes the strings of an attribute, if it has some; those of the attributes before are written.
+    fn write_strings(
+        &self,
+        job: &Job<'_>,
+        attribute: usize,
+        strings: Option<&mut StringReader<'_>>,
+        file: ImageFile,
+    ) -> Result<Option<Strings>> {
+        let Some(strings) = strings.filter(|_| self.fields[attribute].kind == AttributeKind::String) else {
             return Ok(None);
-        }
+        };
         create_folder(job, file)?;
         let mut file = PageFile::create(job, file, WRITER_BYTES, TextWriter::new)?;
-        let Sorted { strings, text_bytes, .. } = &self.strings[attribute];
-        for text in strings {
+        strings.each_of(attribute, |text| {
             file.put(|writer, emit| {
                 writer.push(&(text.len() as u32).to_le_bytes(), |page| emit(0, page));
                 writer.push(text, |page| emit(0, page));
-            })?;
-        }
+            })
+        })?;
         let pages = file.finish(|writer, emit| writer.finish(|page| emit(0, page)))?;
-        Ok(Some(Strings { count: strings.len() as u64, text_bytes: *text_bytes, pages }))
+        let StringCount { count, text_bytes } = self.string_count(attribute);
+        Ok(Some(Strings { count, text_bytes, pages }))
+    }
+
+    fn string_count(&self, attribute: usize) -> StringCount {
+        self.strings.as_ref().map_or(StringCount::default(), |strings| strings.counts[attribute])
     }
 
     /// Writes columns for all places of a source; returns their pages.
@@ -483,7 +535,7 @@ impl AttributeRows {
                 let place = next.fetch_add(1, Ordering::Relaxed);
                 raws.get(place).map(|raw| (place, raw))
             } {
-                let output = Output::new(job, self, raw, file(raw), &task);
+                let output = Output::new(job, raw, file(raw), &task);
                 let column = output.and_then(|output| {
                     self.write_column(job, raw, source, output, distributed.as_ref().map(|parts| (parts, range_rows)))
                 });
@@ -627,7 +679,7 @@ impl AttributeRows {
             AttributeKind::Boolean => ValueType::U8,
             AttributeKind::Real if wide => ValueType::F64,
             AttributeKind::Real => ValueType::F32,
-            AttributeKind::String => ValueType::of_range(0, self.strings[column].strings.len() as i64),
+            AttributeKind::String => ValueType::of_range(0, self.string_count(column).count as i64),
             _ if missing => ValueType::of_range(least.min(0), most.max(0)),
             _ => ValueType::of_range(least, most),
         }
@@ -650,9 +702,14 @@ impl AttributeRows {
             if !raw.flags {
                 self.spill.read(raw_bytes_mut(into), at + 8 * skipped)?;
             } else if piece.missing >> raw.attribute & 1 == 1 {
-                let mut flags = vec![0u8; into.len()];
-                self.spill.read(&mut flags, at + 8 * u64::from(piece.rows) + skipped)?;
-                into.iter_mut().zip(flags).for_each(|(word, flag)| *word = u64::from(flag));
+                let mut at = at + 8 * u64::from(piece.rows) + skipped;
+                let mut flags = [0u8; STEP_FLAGS];
+                for words in into.chunks_mut(STEP_FLAGS) {
+                    let flags = &mut flags[..words.len()];
+                    self.spill.read(flags, at)?;
+                    words.iter_mut().zip(&*flags).for_each(|(word, &flag)| *word = u64::from(flag));
+                    at += words.len() as u64;
+                }
             }
         }
         Ok(part)
@@ -664,29 +721,20 @@ struct Output<'a> {
     file: PageFile<'a, ValueWriter>,
     /// The value where there is no row: 1 in a column that says what is missing, otherwise 0.
     default: u64,
-    /// The places of strings by their numbers, from 1 on.
-    places: Option<&'a [u32]>,
     task: &'a Task,
     pushed: u64,
 }
 
 impl<'a> Output<'a> {
-    fn new(job: &Job<'a>, rows: &'a AttributeRows, raw: &Raw, file: ImageFile, task: &'a Task) -> Result<Self> {
+    fn new(job: &Job<'a>, raw: &Raw, file: ImageFile, task: &'a Task) -> Result<Self> {
         let writer = |origin| ValueWriter::new(origin, raw.kind, 0);
         let file = PageFile::create(job, file, WRITER_BYTES, writer)?;
-        let is_string = rows.fields[raw.attribute].kind == AttributeKind::String && !raw.flags;
-        let places = is_string.then_some(&rows.strings[raw.attribute].places[..]);
-        Ok(Output { file, default: u64::from(raw.flags), places, task, pushed: 0 })
+        Ok(Output { file, default: u64::from(raw.flags), task, pushed: 0 })
     }
 
     #[inline]
     fn push(&mut self, value: Option<u64>) -> Result<()> {
-        let value = match (value, self.places) {
-            (None, _) => self.default,
-            (Some(0), Some(_)) => 0,
-            (Some(number), Some(places)) => u64::from(places[number as usize - 1]),
-            (Some(value), None) => value,
-        };
+        let value = value.unwrap_or(self.default);
         self.pushed += 1;
         if self.pushed.is_multiple_of(STEP) {
             self.task.advance(STEP);

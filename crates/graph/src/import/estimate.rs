@@ -1,12 +1,12 @@
 //! Estimate of the resources of an import, before it starts.
 
-use super::attributes::Attributes;
+use super::attributes::AttributesMemory;
 use super::edges::edge_words;
 use super::options::ImportOptions;
 use outcore_image::{Error, Result, require_disk};
 use outcore_ingest::{Facts, Plan, enough_bytes, needed_bytes};
 use outcore_io::backend::{FileKind, Memory, What};
-use outcore_io::{Backend, Reservation, Runtime, RuntimeOptions, processors};
+use outcore_io::{Backend, Runtime, RuntimeOptions, processors};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -49,7 +49,7 @@ pub fn estimate(runtime: &Runtime, facts: &Facts, options: &ImportOptions) -> Im
 /// # Errors
 /// Too little memory.
 pub fn check_memory(runtime: &Runtime, facts: &Facts) -> Result<()> {
-    let _attributes = attributes(runtime, facts)?;
+    let _attributes = AttributesMemory::reserve(runtime, facts)?;
     Plan::new(runtime, facts).map(drop)
 }
 
@@ -66,11 +66,6 @@ pub fn check_memory_of_graph(runtime: &Runtime, facts: &Facts, options: &ImportO
         return Err(budget.refusal("making a graph in memory", enough_bytes, available_bytes).into());
     }
     check_memory(runtime, facts)
-}
-
-/// Memory that is set aside for the attributes of edges and of vertices, before it is planned what to do with the rest.
-pub(super) fn attributes(runtime: &Runtime, facts: &Facts) -> Result<[Option<Reservation>; 2]> {
-    Ok([Attributes::reserve(runtime, &facts.attributes)?, Attributes::reserve(runtime, &facts.vertex_attributes)?])
 }
 
 /// Whether an input can be opened again: a file, a folder or an image. A pipe may be readable only once.

@@ -1,6 +1,6 @@
 //! An import, step by step.
 
-use super::attributes::{Attributes, Owner, StoredAttributes, check_names};
+use super::attributes::{Attributes, AttributesMemory, Owner, StoredAttributes, check_names};
 use super::edges::edge_words;
 use super::encode::{Beside, Encoding, ListStats};
 use super::estimate;
@@ -102,7 +102,7 @@ impl<'a> Job<'a> {
         check_complex(&facts, options.duplicates)?;
         sides::check(&facts)?;
         check_names(&facts)?;
-        let reservations = estimate::attributes(runtime, &facts)?;
+        let attributes_memory = AttributesMemory::reserve(runtime, &facts)?;
         let plan = estimate::plan(runtime, &facts, image)?;
         let places = Places::new(runtime, image, options.replace)?;
         let replaces = runtime.backend().named(image).is_some();
@@ -111,14 +111,7 @@ impl<'a> Job<'a> {
         }
         estimate::check_space(runtime.backend(), &facts, options, [places.temporary(), places.folder()])?;
         let workspace = Workspace::create(runtime, places)?;
-        let [edges, vertices] = reservations;
-        let attributes = |name, fields, reservation: Option<_>| {
-            reservation.map(|reservation| Attributes::new(runtime, &workspace, name, fields, reservation)).transpose()
-        };
-        let attributes = [
-            attributes("edge-attributes", &facts.attributes, edges)?,
-            attributes("vertex-attributes", &facts.vertex_attributes, vertices)?,
-        ];
+        let attributes = attributes_memory.attributes(runtime, &workspace, &facts)?;
         Ok(Job {
             runtime,
             options,
@@ -153,6 +146,10 @@ impl<'a> Job<'a> {
         self.stats.chunks = input.chunks.len() as u64;
         self.stats.temporary_bytes =
             input.written_bytes + self.attributes.iter().flatten().map(Attributes::len_bytes).sum::<u64>();
+        let mut attributes = std::mem::take(&mut self.attributes);
+        attributes.iter_mut().flatten().try_for_each(|attributes| attributes.number_strings(&self))?;
+        self.attributes = attributes;
+        trim_freed_memory();
         let mut merged = self.merge::<K>(&input)?;
         self.check_id_type(merged.ends)?;
         trim_freed_memory();
@@ -348,7 +345,7 @@ impl<'a> Job<'a> {
         seconds
     }
 
-    fn spill(&self, name: &str) -> Result<Spill> {
+    pub(super) fn spill(&self, name: &str) -> Result<Spill> {
         Ok(Spill::create(self.runtime.backend(), &self.workspace.temporary(name))?)
     }
 

@@ -10,7 +10,7 @@
 //!   translate.rs  edges -> records in vertex numbers, distributed to partitions (partition.rs)
 //!   lists.rs      partitions -> sorted -> pages (encode.rs)
 //!   attributes.rs columns of the input's rows -> columns beside lists and vertices, by the places (places.rs) that the
-//!                 lists leave behind
+//!                 lists leave behind; their strings as numbers (strings.rs)
 //!   id_column.rs  the id column (page_file.rs); then the manifest; then the directory takes its name
 //!                 (image/src/workspace.rs)
 //! ```
@@ -43,6 +43,7 @@ mod places;
 mod read;
 mod sample;
 mod sides;
+mod strings;
 mod summary;
 mod translate;
 

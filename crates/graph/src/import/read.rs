@@ -3,6 +3,7 @@
 //! Every worker takes a block, parses it, maps its ids by its own dictionary and writes the edges to its own files.
 //! The chunks differ with the number of workers; results that are computed from all of them do not.
 
+use super::attributes::{Attributes, AttributesWriter};
 use super::edges::{EdgeFile, Segment};
 use super::ids::dictionary::{Dictionary, Direct, GROUP_EDGES, Group, Hashed};
 use super::ids::runs::{Run, RunWriter};
@@ -303,6 +304,8 @@ struct Worker<'a> {
     edges: EdgeFile<'a>,
     vertex_rows: EdgeFile<'a>,
     runs: Arc<Spill>,
+    /// The attributes of edges and of vertices.
+    attributes: [Option<AttributesWriter<'a>>; 2],
     chunks_memory: Reservation,
     input: Input,
 }
@@ -311,6 +314,8 @@ impl<'a> Worker<'a> {
     fn new(shared: &'a Shared<'a>, worker: usize) -> Result<Self> {
         let Job { runtime, workspace, plan, facts, .. } = shared.job;
         let runs = Spill::create(runtime.backend(), &workspace.temporary(&format!("runs-{worker}")))?;
+        let [edges, vertices] = &shared.job.attributes;
+        let writer = |all: &'a Option<Attributes>| all.as_ref().map(|all| all.writer(shared.job, worker)).transpose();
         Ok(Worker {
             shared,
             dictionary: None,
@@ -323,6 +328,7 @@ impl<'a> Worker<'a> {
             edges: EdgeFile::new(shared.job, worker, plan.edge_buffer_bytes),
             vertex_rows: EdgeFile::new(shared.job, VERTEX_ROWS + worker, VERTEX_ROWS_BYTES),
             runs: Arc::new(runs),
+            attributes: [writer(edges)?, writer(vertices)?],
             chunks_memory: runtime.budget().reserve(CHUNKS_PURPOSE, 0)?,
             input: Input::default(),
         })
@@ -342,6 +348,7 @@ impl<'a> Worker<'a> {
             self.shared.progress.advance(position_bytes.saturating_sub(before));
         }
         self.end_chunk()?;
+        self.attributes.into_iter().flatten().try_for_each(AttributesWriter::finish)?;
         self.input.written_bytes = self.edges.written_bytes + self.vertex_rows.written_bytes + self.runs.len_bytes();
         self.input._chunks_memory.push(self.chunks_memory);
         Ok(self.input)
@@ -374,14 +381,13 @@ impl<'a> Worker<'a> {
     }
 
     /// Takes what the rows of a batch say beside edges and vertices.
-    fn take_attributes(&self, batch: &EdgeBatch, again: &[usize]) -> Result<()> {
-        let Job { runtime, attributes, .. } = self.shared.job;
-        let [edges, vertices] = attributes;
-        if let Some(edges) = edges.as_ref().filter(|_| !batch.ids.is_empty()) {
-            edges.take(runtime, &batch.attributes, again, batch.sequence << 32 | self.block_edges)?;
+    fn take_attributes(&mut self, batch: &EdgeBatch, again: &[usize]) -> Result<()> {
+        let [edges, vertices] = &mut self.attributes;
+        if let Some(edges) = edges.as_mut().filter(|_| !batch.ids.is_empty()) {
+            edges.take(&batch.attributes, again, batch.sequence << 32 | self.block_edges)?;
         }
-        if let Some(vertices) = vertices.as_ref().filter(|_| !batch.vertex_attributes.is_empty()) {
-            vertices.take(runtime, &batch.vertex_attributes, &[], batch.sequence << 32 | self.block_vertices)?;
+        if let Some(vertices) = vertices.as_mut().filter(|_| !batch.vertex_attributes.is_empty()) {
+            vertices.take(&batch.vertex_attributes, &[], batch.sequence << 32 | self.block_vertices)?;
         }
         Ok(())
     }

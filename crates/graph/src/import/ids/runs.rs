@@ -49,7 +49,7 @@ pub struct Run {
     /// Ids are as they sort: integers that are signed have their highest bit flipped.
     ordered: bool,
     /// The longest string; 0 where ids are integers.
-    longest_id_bytes: u64,
+    pub longest_id_bytes: u64,
 }
 
 pub struct RunWriter<'a> {
@@ -415,6 +415,11 @@ impl Vertices {
     /// An integer as the user gave it, from the one that sorts as it does.
     pub fn integer(&self, id: u64) -> i128 {
         if self.signed { ((id ^ SIGN) as i64).into() } else { id.into() }
+    }
+
+    /// All of them as a run, without the way back.
+    pub fn into_run(self) -> Run {
+        self.root.run
     }
 
     /// All of them in the order of their ids.
