@@ -195,7 +195,7 @@ impl Attributes {
         })
     }
 
-    /// What a worker takes the columns of its batches with.
+    /// The writer by which a worker takes the columns of its batches.
     pub fn writer<'a>(&'a self, job: &'a Job<'a>, worker: usize) -> Result<AttributesWriter<'a>> {
         let share_bytes = self.strings_bytes / job.plan.readers as u64;
         let name = format!("{}-strings-{worker}", self.name);
@@ -263,15 +263,15 @@ impl AttributesWriter<'_> {
     /// once more, of edges that go back.
     pub fn take(&mut self, columns: &[AttributeColumn], again: &[usize], place: u64) -> Result<()> {
         let Attributes { fields, spill, .. } = self.attributes;
-        let taken = columns.first().map_or(0, |column| column.values.len());
-        let rows = taken + again.len();
+        let count = columns.first().map_or(0, |column| column.values.len());
+        let rows = count + again.len();
         if rows == 0 {
             return Ok(());
         }
-        if columns.len() != fields.len() || !columns.iter().all(|column| column.values.len() == taken) {
-            let (expected, count) = (fields.len(), columns.len());
+        if columns.len() != fields.len() || !columns.iter().all(|column| column.values.len() == count) {
+            let (expected, found) = (fields.len(), columns.len());
             return Err(Error::custom(format!(
-                "expected {expected} attributes of {rows} rows, found {count}; this is a defect of the parser"
+                "expected {expected} attributes of {rows} rows, found {found}; this is a defect of the parser"
             )));
         }
         let flagged = columns.iter().filter(|column| column.has_missing()).count();

@@ -7,8 +7,9 @@
 //! column in the order of their bytes, and tells every run the places of its strings, which replace the numbers.
 //!
 //! ```text
-//!   part   two words: where values of one column and one dictionary begin in the temporary file, and how many they are
-//!   value  0 where it is missing, else the number that the dictionary gave its string, plus one; then the string's place
+//!   part   two words: where values of one column and one dictionary begin in the temporary file, and their number
+//!   value  0 where it is missing, else the number that the dictionary gave its string, plus one; in the end the place
+//!          of the string
 //! ```
 //!
 //! *Cost.* Every string of a dictionary is written and read with its text once, and 16 bytes for it; the values of
@@ -226,7 +227,7 @@ pub(super) struct StringCount {
 /// The different strings of all columns, in the order of columns and of their bytes.
 pub(super) struct SortedStrings {
     run: Run,
-    /// What each column has.
+    /// The strings of each column.
     pub counts: Vec<StringCount>,
 }
 
