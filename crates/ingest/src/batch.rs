@@ -380,8 +380,8 @@ pub struct Facts {
     pub is_pipe: bool,
     /// The number of edges, where the format says so.
     pub edges: Option<u64>,
-    /// Bytes of the input for each of its edges, where samples tell.
-    pub edge_bytes: Option<u64>,
+    /// Edges in a sample of the input, and the bytes of the input, as it lies on disk, that they stand in.
+    pub sample: Option<[u64; 2]>,
     /// Memory in bytes that decoding a block reserves in the budget, as far as it is known beforehand.
     pub block_bytes: u64,
     /// Largest length of a line of text, or of a string in a table, in bytes; 0 where there are none.

@@ -6,7 +6,7 @@
 //! (`recognise.rs`).
 
 use crate::batch::{IdKind, InputOptions, Source};
-use crate::documents::density::bytes_per_edge;
+use crate::documents::density::sample_edges;
 use crate::documents::{dot, gexf, gml, graphml, json_lines, pajek};
 use crate::input::file::Input;
 use crate::matrices::binary::{self, Record};
@@ -353,8 +353,8 @@ impl Format {
         }
         let mut source = (self.open)(input, options)?;
         let facts = &mut source.facts;
-        if facts.edges.is_none() && facts.compression.is_none() && (is_document(self.name) || self.name == "jsonl") {
-            facts.edge_bytes = bytes_per_edge(input, self.name);
+        if facts.edges.is_none() && facts.sample.is_none() {
+            facts.sample = sample_edges(input, self.name);
         }
         Ok(source)
     }

@@ -3,6 +3,7 @@
 use super::attributes::AttributesMemory;
 use super::edges::edge_words;
 use super::options::ImportOptions;
+use outcore_format::AttributeKind;
 use outcore_image::{Error, Result, require_disk};
 use outcore_ingest::{Facts, Plan, enough_bytes, needed_bytes};
 use outcore_io::backend::{FileKind, Memory, What};
@@ -10,13 +11,14 @@ use outcore_io::{Backend, Runtime, RuntimeOptions, processors};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Bytes of text of an edge, without and with a weight, where the format does not say how many edges there
-/// are.
+/// Bytes of text of an edge, without and with a weight, where neither the format says how many edges there are, nor a
+/// sample.
 const TEXT_BYTES: [u64; 2] = [12, 18];
-/// Approximate size of a value of an attribute in an image.
-const ATTRIBUTE_BYTES: u64 = 4;
-/// Approximate size of an entry of a list in an image.
+/// Approximate size of an entry of a list in an image, and the least that is assumed.
 const ENTRY_BYTES: u64 = 3;
+const LEAST_ENTRY_BYTES: u64 = 1;
+/// Size of an edge's temporary file, at which it is removed while edges are distributed.
+const SEGMENT_BYTES: u64 = 64 << 20;
 /// Approximate size of an image of few edges: the manifest, and some pages.
 const LEAST_IMAGE_BYTES: u64 = 32 << 10;
 /// Approximate size of a vertex in temporary files.
@@ -84,39 +86,65 @@ pub fn advise(error: Error, runtime: &RuntimeOptions) -> Error {
     }
 }
 
+/// Approximate size of a value of an attribute in an image, in bytes.
+fn value_bytes(kind: &AttributeKind) -> u64 {
+    match kind {
+        AttributeKind::Boolean => 1,
+        AttributeKind::Date => 2,
+        AttributeKind::Integer | AttributeKind::String => 4,
+        AttributeKind::Real | AttributeKind::Timestamp { .. } => 8,
+    }
+}
+
+/// Edges of an input: as the format says, as a sample suggests, or by the usual length of a line.
+fn edges_of(facts: &Facts) -> Option<u64> {
+    let [sampled, sample_bytes] = facts.sample.unwrap_or([1, TEXT_BYTES[facts.weights.iter().len()]]);
+    let sampled_of = |bytes: u64| u128::from(bytes) * u128::from(sampled) / u128::from(sample_bytes.max(1));
+    let by_size = || facts.input_bytes.map(|bytes| u64::try_from(sampled_of(bytes)).unwrap_or(u64::MAX));
+    facts.edges.or_else(by_size)
+}
+
 /// Estimated disk space of an import, without its memory.
 fn space(facts: &Facts, options: &ImportOptions) -> ImportEstimate {
-    let text_bytes = facts.edge_bytes.unwrap_or(TEXT_BYTES[facts.weights.iter().len()]).max(1);
-    let edges = facts.edges.or(facts.input_bytes.map(|bytes| bytes / text_bytes));
+    let edges = edges_of(facts);
     let count = edges.unwrap_or(0);
     let vertices = facts.declared.map_or(count / 4, |(_, declared)| declared);
     let record_bytes = 8 * edge_words(facts, options.duplicates) as u64;
     let weight_bytes = [0, 4, 16][facts.weights.iter().len() + usize::from(facts.is_complex)];
     // A number for each attribute of an edge; in the image most take less.
     let attributes = facts.attributes.len() as u64;
+    let values_bytes = |is_wanted: fn(&AttributeKind) -> bool| -> u64 {
+        facts.attributes.iter().filter(|field| is_wanted(&field.kind)).map(|field| value_bytes(&field.kind)).sum()
+    };
     let directed = options.directed.or(facts.directed).unwrap_or(true);
     // Either way there are two entries per edge. Beside those of one direction lie edges as they were read, or what
     // is sorted.
     let entries = count.saturating_mul(2);
     let columns = if directed { 4 } else { 2 };
+    // Beside in-lists lie numbers only.
+    let once_bytes = if directed { values_bytes(|kind| !kind.is_number()) } else { 0 };
+    let twice_bytes = values_bytes(|_| true) - once_bytes;
+    let edges_bytes = count.saturating_mul(record_bytes);
+    let segments_bytes = edges_bytes.min((2 * SEGMENT_BYTES).max(edges_bytes / 2));
     ImportEstimate {
         edges,
         memory_bytes: 0,
-        temporary_bytes: (entries.saturating_add(count / 2))
-            .saturating_mul(record_bytes)
+        temporary_bytes: (edges_bytes.saturating_mul(2))
+            .saturating_add(segments_bytes)
             .saturating_add(count.saturating_mul(8 * attributes))
             .saturating_add(vertices.saturating_mul(VERTEX_BYTES + 8 * facts.vertex_attributes.len() as u64))
             .saturating_add(LEAST_TEMPORARY_BYTES),
         image_bytes: entries
-            .saturating_mul(ENTRY_BYTES + weight_bytes + ATTRIBUTE_BYTES * attributes)
+            .saturating_mul(ENTRY_BYTES + weight_bytes + twice_bytes)
+            .saturating_add(count.saturating_mul(once_bytes))
             .saturating_add(vertices.saturating_mul(4 + 2 * columns))
             .saturating_add(LEAST_IMAGE_BYTES),
     }
 }
 
 /// An error if the temporary files of an import will not fit into a directory, or the image into its folder, by what is
-/// known before it begins. Images are smaller than announced where lists are long: a third of that must be free, and of
-/// the space for temporary files a half. Once edges are read it is known what they need.
+/// known before it begins. Images are smaller than announced where lists are long and values small: a byte for an entry
+/// must be free, and of the space for temporary files a half. Once edges are read it is known what they need.
 pub(super) fn check_space(
     backend: &Arc<dyn Backend>,
     facts: &Facts,
@@ -124,7 +152,8 @@ pub(super) fn check_space(
     [directory, folder]: [&Path; 2],
 ) -> Result<()> {
     let needed = space(facts, options);
-    require_disk(backend, "the image", needed.image_bytes, needed.image_bytes / 3, folder)?;
+    let least_bytes = needed.edges.unwrap_or(0).saturating_mul(2 * LEAST_ENTRY_BYTES).min(needed.image_bytes);
+    require_disk(backend, "the image", needed.image_bytes, least_bytes, folder)?;
     let what = match (needed.edges, facts.declared) {
         (Some(edges), Some((_, vertices))) => format!("about {edges} edges and {vertices} vertices"),
         (None, Some((_, vertices))) => format!("{vertices} vertices"),
@@ -181,6 +210,11 @@ mod tests {
         assert!(space(&facts(1 << 24, false), &options).temporary_bytes > 2 * small.temporary_bytes);
         assert!(space(&facts(1 << 20, true), &options).temporary_bytes > small.temporary_bytes);
         assert_eq!(space(&Facts { input_bytes: Some(1200), ..Facts::default() }, &options).edges, Some(100));
+        // Rows are as wide as those of a sample, and few bytes where it is compressed.
+        let wide = Facts { input_bytes: Some(1 << 30), sample: Some([1000, 640_000]), ..Facts::default() };
+        assert_eq!(space(&wide, &options).edges, Some((1 << 30) / 640));
+        let packed = Facts { sample: Some([3, 2]), ..wide };
+        assert_eq!(space(&packed, &options).edges, Some((1 << 29) * 3));
         let directory = tempfile::tempdir().unwrap();
         let system = outcore_io::backend::best();
         let check = |facts: &Facts, folder: &Path| check_space(&system, facts, &options, [directory.path(), folder]);

@@ -4,12 +4,13 @@ use crate::given;
 
 use given::open;
 use outcore_graph::import::{
-    Attributes, Condition, Duplicates, ImportOptions, ImportReport, InputOptions, OrderChoice, advise, import,
-    open as open_input, opens_again,
+    Attributes, Condition, Duplicates, ImportOptions, ImportReport, InputOptions, OrderChoice, advise, estimate,
+    import, open as open_input, opens_again,
 };
 use outcore_image::{Error, Result};
 use outcore_io::backend::{FileKind, FileStatus, Posix, Queue, Region, What};
 use outcore_io::{Backend, DataFile, Runtime, RuntimeOptions};
+use outcore_testkit::random;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -133,6 +134,33 @@ fn reading_ends_before_the_disk_is_full() {
     let error = import(&runtime, source, &directory.path().join("graph.oc"), &ImportOptions::default()).unwrap_err();
     assert!(matches!(error, Error::DiskSpace { free_bytes, .. } if free_bytes == 100 << 20), "{error}");
     assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 1, "something was left behind");
+}
+
+#[test]
+fn wide_rows_are_few_edges_for_the_disk_and_packed_ones_are_many() {
+    let directory = tempfile::tempdir().unwrap();
+    let options = RuntimeOptions { threads: Some(1), backend: Some(Arc::new(Small)), ..RuntimeOptions::default() };
+    let runtime = Runtime::new(options).unwrap();
+    let mut state = 1;
+    let mut note = || (0..64).map(|_| format!("{:016x}", random(&mut state))).collect::<String>();
+    let rows: String = (0..4000).map(|row| format!("{},{},{}\n", row % 99, row / 7, note())).collect();
+    let text = format!("source,target,note\n{rows}");
+    let narrow: String = (0..4000).map(|number| format!("{} {}\n", number % 999, number / 7)).collect();
+    let files = [
+        ("wide.csv", text.clone().into_bytes()),
+        ("wide.csv.zst", zstd::encode_all(text.as_bytes(), 1).unwrap()),
+        ("narrow.txt", narrow.clone().into_bytes()),
+        ("narrow.txt.zst", zstd::encode_all(narrow.as_bytes(), 1).unwrap()),
+    ];
+    for (name, bytes) in files {
+        let path = directory.path().join(name);
+        std::fs::write(&path, bytes).unwrap();
+        let source = open_input(&runtime, &[path], &InputOptions::default()).unwrap();
+        let edges = estimate(&runtime, source.facts(), &ImportOptions::default()).edges.unwrap();
+        assert!((2800..5600).contains(&edges), "{name}: {edges}");
+        let options = ImportOptions { replace: true, ..ImportOptions::default() };
+        import(&runtime, source, &directory.path().join("graph.oc"), &options).unwrap();
+    }
 }
 
 #[test]
