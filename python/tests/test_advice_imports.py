@@ -1,5 +1,8 @@
 """Limits that imports and looks are advised are enough, at once: from images, with attributes, with tables of vertices."""
 
+import csv
+import datetime
+import json
 import os
 import random
 import re
@@ -9,7 +12,9 @@ import sys
 import threading
 import time
 
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 import outcore as oc
 
@@ -44,6 +49,63 @@ def outcore(*words):
 def advised(text):
     found = re.search(r"raise the limit to at least ([\d.]+) ([KMG]iB)", text)
     return found and found[1] + found[2]
+
+
+def write_tables(folder, rows):
+    """A table of all kinds of attributes in four formats: most of its memos differ, some are missing or long."""
+    rng, start = random.Random(3), datetime.datetime(2026, 10, 1, tzinfo=datetime.UTC)
+
+    def memo(row):
+        return rng.choice([None, "paid", "x" * 70_000]) if row % 997 == 0 else f"{rng.random()} of {row}, paid"
+
+    columns = {
+        "source": [rng.randrange(9000) for _ in range(rows)],
+        "target": [rng.randrange(9000) for _ in range(rows)],
+        "amount": [rng.random() for _ in range(rows)],
+        "time": [start + datetime.timedelta(milliseconds=rng.randrange(10**10)) for _ in range(rows)],
+        "day": [(start + datetime.timedelta(rng.randrange(900))).date() for _ in range(rows)],
+        "memo": [memo(row) for row in range(rows)],
+        "category": [f"kind {rng.randrange(20)}" for _ in range(rows)],
+        "open": [rng.random() < 0.5 for _ in range(rows)],
+    }
+    table = pa.table(columns | {"time": pa.array(columns["time"], pa.timestamp("ms", "UTC"))})
+    parquet.write_table(table, folder / "rows.parquet", row_group_size=8192, use_dictionary=["category"])
+    with pa.ipc.new_file(folder / "rows.arrow", table.schema) as file:
+        file.write_table(table, max_chunksize=8192)
+
+    def text(value):
+        if isinstance(value, datetime.datetime):
+            return value.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        return value.isoformat() if isinstance(value, datetime.date) else value
+
+    with open(folder / "rows.csv", "w", newline="") as file, open(folder / "rows.jsonl", "w") as lines:
+        writer = csv.writer(file)
+        writer.writerow(columns)
+        for row in zip(*columns.values(), strict=True):
+            row = [text(value) for value in row]
+            writer.writerow([str(value).lower() if isinstance(value, bool) else value for value in row])
+            lines.write(json.dumps({key: value for key, value in zip(columns, row, strict=True) if value is not None}))
+            lines.write("\n")
+
+
+def test_strings_beyond_the_limit_that_explain_says_make_the_same_image(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_tables(tmp_path, 80_000)
+    for name in ["rows.csv", "rows.parquet", "rows.arrow", "rows.jsonl"]:
+        command = ["import", name, "graph.oc", "--attributes", "all", "--replace", "-q"]
+        shown = outcore(*command, "--explain").stdout
+        limit = re.search(r"^memory +([\d.]+) MiB", shown, re.MULTILINE)
+        assert float(limit[1]) < 64, (name, shown)
+        images = []
+        for memory in [limit[1] + "MiB", "1GiB"]:
+            done = outcore(*command, "--memory", memory, "--stats", "stats.json")
+            assert done.returncode == 0, (name, memory, done.stderr)
+            stats = json.loads((tmp_path / "stats.json").read_text())
+            stats = stats.get("stats", stats)
+            assert stats["memory_peak_bytes"] <= stats["memory_limit_bytes"], (name, memory, stats)
+            files = sorted(file for file in (tmp_path / "graph.oc").rglob("*") if file.is_file())
+            images.append({str(file): file.read_bytes() for file in files})
+        assert images[0] == images[1], name
 
 
 COMMANDS = [
