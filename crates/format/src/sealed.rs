@@ -67,6 +67,45 @@ pub fn from_bytes<M: DeserializeOwned>(bytes: &[u8], format: &str) -> Result<M> 
     serde_json::from_str(body).map_err(|error| bad("a complete manifest", error.to_string()))
 }
 
+/// The claims of a manifest, which may be damaged, or of a version that this code does not know.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Claim {
+    /// Its `format` member.
+    pub format: String,
+    /// Its `format_version` member, if that is legible.
+    pub version: Option<u32>,
+}
+
+impl Claim {
+    /// The claims of a manifest, as far as they are legible; nothing else is checked. JSON of another kind claims an
+    /// empty format, and other text nothing.
+    pub fn read(bytes: &[u8]) -> Option<Self> {
+        if let Ok((_, Version { format, format_version })) = Sealed::read(bytes) {
+            return Some(Claim { format, version: Some(format_version) });
+        }
+        Claim::in_text(bytes).or_else(|| {
+            let other = serde_json::from_slice::<serde::de::IgnoredAny>(bytes).is_ok();
+            other.then(|| Claim { format: String::new(), version: None })
+        })
+    }
+
+    fn in_text(bytes: &[u8]) -> Option<Self> {
+        let text = String::from_utf8_lossy(bytes);
+        let behind = |name: &str| text.split_once(name).map(|(_, rest)| rest.trim_start_matches([' ', ':']));
+        let format = behind("\"format\"")?.strip_prefix('"')?.split_once('"')?.0.to_owned();
+        let version = behind("\"format_version\"").and_then(|rest| {
+            let end = rest.find(|letter: char| !letter.is_ascii_digit())?;
+            rest[..end].parse().ok()
+        });
+        Some(Claim { format, version })
+    }
+
+    /// Whether this is the manifest of a graph or an array of this version or an older one.
+    pub fn is_known(&self) -> bool {
+        called(&self.format).is_some() && self.version.is_none_or(|version| version <= FORMAT_VERSION)
+    }
+}
+
 /// Whether a manifest claims to be of that kind; nothing else is checked.
 pub fn is_of(bytes: &[u8], format: &str) -> bool {
     Sealed::read(bytes).is_ok_and(|(_, version)| version.format == format)

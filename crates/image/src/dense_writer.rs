@@ -169,7 +169,8 @@ impl DenseWriter {
         file.sync().map_err(|error| IoError::file(file.path(), "sync", error))?;
         drop(file);
         write_member(&runtime, &workspace.partial().join(MANIFEST), &manifest.to_bytes())?;
-        workspace.finish(&runtime)
+        workspace.finish(&runtime)?.into_iter().for_each(|note| runtime.note(note));
+        Ok(())
     }
 }
 

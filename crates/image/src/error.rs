@@ -64,6 +64,8 @@ pub enum Error {
         path: PathBuf,
         /// Whether it is an image.
         is_image: bool,
+        /// The reason why it cannot be replaced, if there is one besides.
+        reason: String,
     },
     /// A disk with less free space than an operation needs.
     DiskSpace {
@@ -267,13 +269,16 @@ impl std::fmt::Display for Text<'_> {
             Error::NoImage { path, found, advice } => {
                 write!(f, "{} is no Outcore image: {found}; {advice}", path.display())
             }
-            Error::Exists { path, is_image: true } => write!(
+            Error::Exists { path, reason, .. } if !reason.is_empty() => {
+                write!(f, "{} is in the way: {reason}; remove it or choose another name", path.display())
+            }
+            Error::Exists { path, is_image: true, .. } => write!(
                 f,
                 "{} is there already: expected no image of that name, for replacing one was not asked for; \
                  give --replace or choose another name",
                 path.display()
             ),
-            Error::Exists { path, is_image: false } => write!(
+            Error::Exists { path, is_image: false, .. } => write!(
                 f,
                 "{} is in the way: expected nothing or an Outcore image to replace, found a file or directory that is no image; \
                  remove it or choose another name",

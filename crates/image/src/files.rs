@@ -6,7 +6,8 @@
 
 use crate::error::{Error, Result};
 use outcore_format::{
-    DenseManifest, IdType, ImageFile, Index, MAX_ATTRIBUTES, MAX_VALUE_COLUMNS, Manifest, PAGE_BYTES,
+    Claim, DENSE_FORMAT_NAME, DenseManifest, FORMAT_NAME, FORMAT_VERSION, IdType, ImageFile, Index, MAX_ATTRIBUTES,
+    MAX_VALUE_COLUMNS, Manifest, PAGE_BYTES,
 };
 use outcore_io::backend::{FileKind, Location, What};
 use outcore_io::{Backend, DataFile, Directory, Runtime, differing_texts};
@@ -20,13 +21,14 @@ pub(crate) const MAX_MANIFEST_BYTES: u64 = 1 << 20;
 /// The manifest's name within an image.
 pub const MANIFEST: &str = "manifest.json";
 
-/// An image's files, open.
+/// An image's files, open. A clone has the same files.
+#[derive(Clone)]
 pub struct ImageFiles {
     directory: Arc<Directory>,
     manifest: Manifest,
-    manifest_file: DataFile,
+    manifest_file: Arc<DataFile>,
     pages: Vec<(ImageFile, Arc<DataFile>)>,
-    indexes: Vec<(ImageFile, DataFile)>,
+    indexes: Vec<(ImageFile, Arc<DataFile>)>,
 }
 
 impl ImageFiles {
@@ -46,10 +48,11 @@ impl ImageFiles {
                 pages.push((file, Arc::new(open_pages(directory, &name, len_pages)?)));
             }
             if let Some(name) = file.index_name() {
-                indexes.push((file, directory.file(&name)?));
+                indexes.push((file, Arc::new(directory.file(&name)?)));
             }
         }
-        Ok(ImageFiles { directory: Arc::clone(directory), manifest, manifest_file, pages, indexes })
+        let (directory, manifest_file) = (Arc::clone(directory), Arc::new(manifest_file));
+        Ok(ImageFiles { directory, manifest, manifest_file, pages, indexes })
     }
 
     /// Chooses the column of values that is used as the weights of edges.
@@ -113,7 +116,7 @@ impl ImageFiles {
 
     /// The index of a file, not read yet.
     fn index(&self, file: ImageFile) -> Option<&DataFile> {
-        self.indexes.iter().find(|(name, _)| *name == file).map(|(_, index)| index)
+        self.indexes.iter().find(|(name, _)| *name == file).map(|(_, index)| &**index)
     }
 
     /// The size of a file's index, in bytes.
@@ -283,27 +286,75 @@ fn read_manifest_of<M>(backend: &Arc<dyn Backend>, image: &Path, kind: &Manifest
 /// The folders within the directory of a graph's image.
 pub const GRAPH_FOLDERS: [&str; 3] = ["columns", "edges", "vertices"];
 
-/// The first entry, by name, of an image's directory that is not a file of an image of its kind.
+/// Something that has the path of a new image.
+pub(crate) enum Occupant {
+    /// An image, of this version or an older one, perhaps with a damaged manifest; and the first entry, by name, of its
+    /// directory that is no file of an image of its kind.
+    Image(Option<PathBuf>),
+    /// What a program that this code does not know may be using, as half a sentence.
+    Unknown(String),
+    /// Anything else.
+    Other,
+}
+
+/// Tells what has a path. An image is known by its manifest, or where that is illegible by the names of its files and
+/// their first pages.
 ///
 /// # Errors
-/// A directory that cannot be read.
-pub(crate) fn foreign_entry(
-    backend: &Arc<dyn Backend>,
-    image: &Path,
-    manifest: &AnyManifest,
-) -> Result<Option<PathBuf>> {
-    let (files, folders): (Vec<ImageFile>, &[&str]) = match manifest {
-        AnyManifest::Graph(_) => {
-            let attributes = ImageFile::all_of_attributes(MAX_VALUE_COLUMNS, MAX_ATTRIBUTES);
-            (ImageFile::all(MAX_VALUE_COLUMNS).chain(attributes).collect(), &GRAPH_FOLDERS)
-        }
-        AnyManifest::Array(_) => (vec![ImageFile::DENSE], &[]),
+/// A directory or a manifest that cannot be read.
+pub(crate) fn occupant(backend: &Arc<dyn Backend>, path: &Path) -> Result<Occupant> {
+    let directory = match Directory::open(backend, path) {
+        Err(error) if io_kind(&error) == Some(ErrorKind::NotADirectory) => return Ok(Occupant::Other),
+        directory => directory?,
     };
-    let files: Vec<String> = files.into_iter().flat_map(|file| [file.name(), file.index_name()]).flatten().collect();
-    let mut foreign = Vec::new();
-    let directory = Directory::open(backend, image)?;
+    let manifest = match directory.file(MANIFEST) {
+        Err(error) if io_kind(&error) == Some(ErrorKind::NotFound) => return Ok(Occupant::Other),
+        manifest => manifest?,
+    };
+    let bytes = if manifest.len_bytes() <= MAX_MANIFEST_BYTES { manifest.read_whole()? } else { Vec::new() };
+    match Claim::read(&bytes) {
+        Some(claim) if claim.is_known() => Ok(Occupant::Image(foreign_entry(&directory, &claim.format)?)),
+        Some(Claim { format, version }) if format.starts_with("outcore ") => {
+            let version = version.map_or(String::new(), |version| format!(" of version {version}"));
+            Ok(Occupant::Unknown(format!(
+                "expected an image of at most version {FORMAT_VERSION} to replace, found an `{format}`{version}, which \
+                 a newer Outcore made: it may be in use, or have parts in other places"
+            )))
+        }
+        Some(_) => Ok(Occupant::Other),
+        None => match foreign_entry(&directory, "")? {
+            None if has_pages(&directory) => Ok(Occupant::Image(None)),
+            _ => Ok(Occupant::Other),
+        },
+    }
+}
+
+/// Whether some file of a directory begins with a page of the kind that a file of an image with that name has.
+fn has_pages(directory: &Directory) -> bool {
+    files_of("").any(|image_file| {
+        let Some(file) = image_file.name().and_then(|name| directory.file(&name).ok()) else { return false };
+        let mut page = [0; PAGE_BYTES];
+        file.len_bytes() % PAGE_BYTES as u64 == 0
+            && file.read_at(&mut page, 0).is_ok()
+            && image_file.origin(0).trust(&page).is_ok()
+    })
+}
+
+/// The files that an image of a format may have; of any format if it is empty.
+fn files_of(format: &str) -> impl Iterator<Item = ImageFile> {
+    let (graph, array) = (format != DENSE_FORMAT_NAME, format != FORMAT_NAME);
+    let attributes = ImageFile::all_of_attributes(MAX_VALUE_COLUMNS, MAX_ATTRIBUTES);
+    let of_graph = ImageFile::all(MAX_VALUE_COLUMNS).chain(attributes).filter(move |_| graph);
+    of_graph.chain(array.then_some(ImageFile::DENSE))
+}
+
+/// The first entry, by name, of an image's directory that is not a file of an image of its format.
+fn foreign_entry(directory: &Directory, format: &str) -> Result<Option<PathBuf>> {
+    let folders: &[&str] = if format == DENSE_FORMAT_NAME { &[] } else { &GRAPH_FOLDERS };
+    let files: Vec<String> = files_of(format).flat_map(|file| [file.name(), file.index_name()]).flatten().collect();
+    let (mut foreign, backend) = (Vec::new(), directory.backend());
     let kind =
-        |name: &Path| backend.look(What::Itself(Location::within(&directory, name))).ok().map(|status| status.kind);
+        |name: &Path| backend.look(What::Itself(Location::within(directory, name))).ok().map(|status| status.kind);
     for folder in folders.iter().chain(&[""]) {
         if kind(Path::new(folder)) != Some(FileKind::Directory) {
             continue;
@@ -314,7 +365,7 @@ pub(crate) fn foreign_entry(
                 true => folders.iter().any(|folder| name == Path::new(folder)),
                 false => name == Path::new(MANIFEST) || files.iter().any(|file| name == Path::new(file)),
             };
-            foreign.extend((!is_own).then(|| image.join(name)));
+            foreign.extend((!is_own).then(|| directory.path().join(name)));
         }
     }
     foreign.sort();

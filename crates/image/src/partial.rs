@@ -10,7 +10,7 @@
 //! back if `NAME` is missing, and removed otherwise.
 
 use crate::error::{Error, Result};
-use crate::files::{MANIFEST, foreign_entry, read_any_manifest};
+use crate::files::{GRAPH_FOLDERS, MANIFEST, Occupant, occupant};
 use outcore_io::backend::{FileKind, Location, Lock, Memory};
 use outcore_io::{Backend, Error as IoError, folder, random};
 use std::ffi::{OsStr, OsString};
@@ -79,7 +79,24 @@ impl Partial {
         created.map(|(partial, ())| partial)
     }
 
-    /// An empty file in the folder of `target`, which it will perhaps replace. `make` creates it.
+    /// An empty directory that will replace `target`, if there is one; it is accessible to the same users from the
+    /// beginning.
+    pub fn successor(backend: &Arc<dyn Backend>, target: &Path) -> Result<Self> {
+        let partial = Partial::directory(backend, folder(target), target.file_name().unwrap_or_default())?;
+        partial.permit_as(target)?;
+        Ok(partial)
+    }
+
+    /// Gives this file or directory the mode, the owner and the group of the one that it will replace, if there is one.
+    fn permit_as(&self, target: &Path) -> Result<()> {
+        match self.backend.named_itself(target) {
+            Some(_) => Ok(self.backend.permit_as(&self.path, target)?),
+            None => Ok(()),
+        }
+    }
+
+    /// An empty file in the folder of `target`, which it will perhaps replace. `make` creates it. It has the mode and
+    /// the owner of an older file from the beginning, and whether that can be replaced is tried.
     ///
     /// # Errors
     /// An existing target that is not a plain file: a device, a pipe or a link must not be replaced. A folder that is
@@ -91,7 +108,12 @@ impl Partial {
     ) -> Result<(Self, T)> {
         check_target(backend, target)?;
         remove_leftovers(backend, folder(target));
-        Partial::create(backend, folder(target), target.file_name().unwrap_or_default(), make)
+        let created = Partial::create(backend, folder(target), target.file_name().unwrap_or_default(), make)?;
+        if backend.named_itself(target).is_some() {
+            try_place(backend, target)?;
+            created.0.permit_as(target)?;
+        }
+        Ok(created)
     }
 
     fn create<T>(
@@ -127,6 +149,16 @@ impl Partial {
     /// folder.
     pub fn keep(&mut self) {
         self.is_kept = true;
+    }
+
+    /// Removes the file or directory.
+    ///
+    /// # Errors
+    /// Errors of the operating system; then the rest stays under the temporary name.
+    pub fn remove(mut self) -> Result<()> {
+        self.backend.remove_all(&self.path)?;
+        self.is_kept = true;
+        Ok(())
     }
 
     /// The temporary name.
@@ -193,6 +225,60 @@ impl Partial {
         }
         Ok(Some(aside))
     }
+}
+
+/// Tries whether something can be made beside `target` and get its name, and whether a file or an image that has the
+/// name can be renamed and removed as a whole. Nothing is changed.
+///
+/// # Errors
+/// The error that making or replacing it would end with.
+pub(crate) fn try_place(backend: &Arc<dyn Backend>, target: &Path) -> Result<()> {
+    let trial = Partial::directory(backend, folder(target), target.file_name().unwrap_or_default())?;
+    if let Some(status) = backend.named_itself(target) {
+        // A directory with an entry is replaced by nothing.
+        backend.create_directory(&trial.path().join("entry"))?;
+        backend.try_rename(target, trial.path()).map_err(|error| refused("replace", error))?;
+        if status.kind == FileKind::Directory {
+            try_removal(backend, target, trial.path())?;
+        }
+    }
+    trial.remove()
+}
+
+/// Tries whether the files and folders of an image can be removed. `obstacle` is a directory with an entry.
+fn try_removal(backend: &Arc<dyn Backend>, image: &Path, obstacle: &Path) -> Result<()> {
+    for directory in GRAPH_FOLDERS.into_iter().map(|name| image.join(name)).chain([image.to_owned()]) {
+        if backend.named_itself(&directory).is_none() {
+            continue;
+        }
+        let failed = |error| refused("look into", IoError::file(&directory, "list", error));
+        for name in backend.list(Location::at(&directory)).map_err(failed)? {
+            match backend.try_rename(&directory.join(name), obstacle) {
+                // Removing is not renaming: what lies in a lower layer of an overlay can be removed.
+                Err(IoError::File { source, .. }) if source.kind() == ErrorKind::CrossesDevices => {}
+                outcome => outcome.map_err(|error| refused("remove", error))?,
+            }
+        }
+    }
+    Ok(())
+}
+
+/// An error of a trial, with the reason.
+fn refused(operation: &'static str, error: IoError) -> Error {
+    let IoError::File { path, source, .. } = error else { return error.into() };
+    let advice = match source.kind() {
+        ErrorKind::ResourceBusy => "it is a mount point: mount the folder that it is in, or choose another name",
+        ErrorKind::CrossesDevices => {
+            "it lies in a lower layer of an overlay, such as the image of a container, and cannot be renamed: remove \
+             it, or choose another name"
+        }
+        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
+            "it is write-protected or another user's, and would be left behind: have its owner remove it or permit \
+             that, or choose another name"
+        }
+        _ => return IoError::file(path, operation, source).into(),
+    };
+    IoError::file(path, operation, std::io::Error::new(source.kind(), format!("{source}; {advice}"))).into()
 }
 
 /// A hidden name for the file that is, or will be, called `name`.
@@ -290,7 +376,7 @@ pub(crate) fn put_back(backend: &Arc<dyn Backend>, directory: &Path) -> Vec<Path
 }
 
 fn is_image(backend: &Arc<dyn Backend>, path: &Path) -> bool {
-    read_any_manifest(backend, path).is_ok_and(|manifest| matches!(foreign_entry(backend, path, &manifest), Ok(None)))
+    matches!(occupant(backend, path), Ok(Occupant::Image(None)))
 }
 
 #[cfg(test)]

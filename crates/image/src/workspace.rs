@@ -1,14 +1,15 @@
 //! The directory in which an image is made, beside the final path: it gets that name in the end or vanishes.
 //!
 //! The image is written under a temporary name (`partial.rs`). When it is complete and synced it is renamed, or, if an
-//! older image has the name and may be replaced, the two exchange their names and the older one is removed. Leftovers
-//! of killed processes are removed, or put back, by the next import in the same folder.
+//! older image has the name and may be replaced, the two exchange their names and the older one is removed. All that is
+//! tried before the work begins, for a refusal at its end would cost the work. Leftovers of killed processes are
+//! removed, or put back, by the next import in the same folder.
 
 use crate::error::{Error, Result};
-use crate::files::{GRAPH_FOLDERS, foreign_entry, read_any_manifest};
-use crate::partial::{Partial, check_place, put_back, remove_leftovers};
+use crate::files::{GRAPH_FOLDERS, MANIFEST, Occupant, occupant};
+use crate::partial::{Partial, check_place, put_back, remove_leftovers, try_place};
 use outcore_io::backend::{FileKind, Lock};
-use outcore_io::{Backend, Runtime, folder};
+use outcore_io::{Backend, Directory, Runtime, folder};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -42,8 +43,12 @@ pub struct Places {
 }
 
 impl Places {
-    /// Locations of an import to `image`, which must be free, or an image if it may be replaced. Nothing is written
-    /// yet; but an image whose replacement was interrupted by a killed process gets its name back.
+    /// Locations of an import to `image`, which must be free, or an image if it may be replaced. Whether it can be made
+    /// and replaced is tried, and nothing is written yet; but an image whose replacement was interrupted by a killed
+    /// process gets its name back.
+    ///
+    /// # Errors
+    /// Something that has the path and must not, or cannot, be replaced; a folder in which nothing can be made.
     pub fn new(runtime: &Runtime, image: &Path, replace: bool) -> Result<Self> {
         let backend = runtime.backend();
         let image = match backend.named_itself(image).map(|status| status.kind) {
@@ -56,6 +61,7 @@ impl Places {
         check_place(backend, &image)?;
         let restored = put_back(backend, folder(&image));
         check_target(backend, &image, replace)?;
+        try_place(backend, &image)?;
         let temporary = runtime.temporary().map_or(folder(&image), |directory| directory).to_owned();
         Ok(Places { image, replace, temporary, restored })
     }
@@ -77,7 +83,7 @@ impl Workspace {
         let Places { image, replace, temporary, restored } = places;
         let (folder, name) = (folder(&image), image.file_name().unwrap_or_else(|| OsStr::new("image")));
         let mut removed = remove_leftovers(runtime.backend(), folder);
-        let partial = Partial::directory(runtime.backend(), folder, name)?;
+        let partial = Partial::successor(runtime.backend(), &image)?;
         let elsewhere = match runtime.temporary() {
             None => None,
             Some(_) => {
@@ -96,9 +102,8 @@ impl Workspace {
     /// Makes an empty directory for an image that is made without temporary files and has no folders.
     pub fn create_plain(runtime: &Runtime, places: Places) -> Result<Self> {
         let Places { image, replace, restored, .. } = places;
-        let (folder, name) = (folder(&image), image.file_name().unwrap_or_else(|| OsStr::new("image")));
-        let removed = remove_leftovers(runtime.backend(), folder);
-        let partial = Partial::directory(runtime.backend(), folder, name)?;
+        let removed = remove_leftovers(runtime.backend(), folder(&image));
+        let partial = Partial::successor(runtime.backend(), &image)?;
         let temporary = partial.path().join("temporary");
         Ok(Workspace { image, replace, partial, elsewhere: None, temporary, removed, restored })
     }
@@ -128,21 +133,26 @@ impl Workspace {
         &self.temporary
     }
 
-    /// Gives the finished directory the image's name. Waits while another process replaces the older image.
-    pub fn finish(mut self, runtime: &Runtime) -> Result<()> {
+    /// Gives the finished directory the image's name, and what is in it the modes of the older image. Waits while
+    /// another process replaces the older image. Returns a note for the user if the older image could not be removed.
+    pub fn finish(mut self, runtime: &Runtime) -> Result<Option<String>> {
         let backend = runtime.backend();
         if backend.named_itself(&self.temporary).is_some() {
             backend.remove_all(&self.temporary)?;
         }
         drop(self.elsewhere.take());
-        for directory in GRAPH_FOLDERS.into_iter().chain([""]).map(|name| self.partial().join(name)) {
-            if backend.named(&directory).is_some() {
-                backend.sync_directory(&directory)?;
-            }
-        }
         let _old = lock_image(runtime, &self.image)?;
         check_target(backend, &self.image, self.replace)?;
         let replaced = backend.named_itself(&self.image).is_some();
+        for directory in GRAPH_FOLDERS.into_iter().chain([""]) {
+            let path = self.partial().join(directory);
+            if backend.named(&path).is_some() {
+                if replaced {
+                    permit_as(backend, &self.image, self.partial(), directory)?;
+                }
+                backend.sync_directory(&path)?;
+            }
+        }
         let aside = match replaced {
             true => self.partial.replace(&self.image)?,
             false => {
@@ -170,8 +180,30 @@ impl Workspace {
             // From now on it is a leftover. If it keeps its name, the next import removes it.
             let _ = backend.rename(&aside, self.partial());
         }
-        Ok(())
+        match self.partial.remove() {
+            Err(error) if replaced => {
+                Ok(Some(format!("The older image is left behind, hidden beside the new one: {error}")))
+            }
+            _ => Ok(None),
+        }
     }
+}
+
+/// Gives the files and folders in a directory of a new image the modes and owners that those of the older image have;
+/// what that has not is like its manifest, or a folder like the image.
+fn permit_as(backend: &Arc<dyn Backend>, older: &Path, new: &Path, directory: &str) -> Result<()> {
+    for name in Directory::open(backend, new)?.names(directory)? {
+        let below = Path::new(directory).join(name);
+        let is_folder = backend.named_itself(&new.join(&below)).is_some_and(|it| it.kind == FileKind::Directory);
+        let same = backend.named_itself(&older.join(&below)).filter(|it| (it.kind == FileKind::Directory) == is_folder);
+        let like = match same {
+            Some(_) => older.join(&below),
+            None if is_folder => older.to_owned(),
+            None => older.join(MANIFEST),
+        };
+        backend.permit_as(&new.join(&below), &like)?;
+    }
+    Ok(())
 }
 
 /// The lock of the image that has a path, if there is one. No other process may remove that image while it has the
@@ -193,17 +225,17 @@ fn check_target(backend: &Arc<dyn Backend>, image: &Path, replace: bool) -> Resu
     if backend.named_itself(image).is_none() {
         return Ok(());
     }
-    match read_any_manifest(backend, image) {
-        Ok(manifest) if replace => match foreign_entry(backend, image, &manifest)? {
-            None => Ok(()),
-            Some(entry) => Err(Error::Usage(format!(
-                "{}: expected nothing but files of the image in a directory that is to be replaced, for all of it is \
-                 removed, found {}; move that elsewhere, or choose another name for the new image",
-                image.display(),
-                entry.display()
-            ))),
-        },
-        Err(Error::Io(error)) => Err(error.into()),
-        found => Err(Error::Exists { path: image.to_owned(), is_image: found.is_ok() }),
+    let exists = |is_image, reason| Err(Error::Exists { path: image.to_owned(), is_image, reason });
+    match occupant(backend, image)? {
+        Occupant::Image(None) if replace => Ok(()),
+        Occupant::Image(Some(entry)) if replace => Err(Error::Usage(format!(
+            "{}: expected nothing but files of the image in a directory that is to be replaced, for all of it is \
+             removed, found {}; move that elsewhere, or choose another name for the new image",
+            image.display(),
+            entry.display()
+        ))),
+        Occupant::Image(_) => exists(true, String::new()),
+        Occupant::Unknown(reason) => exists(false, reason),
+        Occupant::Other => exists(false, String::new()),
     }
 }

@@ -42,6 +42,11 @@ impl Directory {
         Ok(Directory { backend: Arc::clone(backend), path, file })
     }
 
+    /// The back end that the directory was opened with.
+    pub fn backend(&self) -> &Arc<dyn Backend> {
+        &self.backend
+    }
+
     /// The path that the directory was opened by.
     pub fn path(&self) -> &Path {
         &self.path

@@ -55,6 +55,37 @@ impl dyn Backend {
         self.change(&Change::Exchange { one, other }).map_err(|error| Error::file(one, "exchange", error))
     }
 
+    /// Fails if a file or directory could not be renamed, in its folder or to another one. `obstacle` is a directory
+    /// with an entry: nothing can take its name, so the trial changes nothing, whoever may do what.
+    ///
+    /// # Errors
+    /// The error that renaming it would end with.
+    pub fn try_rename(&self, path: &Path, obstacle: &Path) -> Result<()> {
+        match self.change(&Change::Rename { from: path, to: obstacle }) {
+            // A file system that lets it happen all the same.
+            Ok(()) => self.rename(obstacle, path),
+            Err(error) => match error.kind() {
+                ErrorKind::DirectoryNotEmpty | ErrorKind::AlreadyExists | ErrorKind::IsADirectory => Ok(()),
+                _ => Err(Error::file(path, "rename", error)),
+            },
+        }
+    }
+
+    /// Gives a file or directory the mode of another one, and its owner and group where this user may do that.
+    ///
+    /// # Errors
+    /// Errors of the operating system.
+    pub fn permit_as(&self, path: &Path, like: &Path) -> Result<()> {
+        let status =
+            |path| self.look(What::Itself(Location::at(path))).map_err(|error| Error::file(path, "look at", error));
+        let (own, other) = (status(path)?.access, status(like)?.access);
+        if own == other {
+            return Ok(());
+        }
+        let permitted = self.change(&Change::Permit { path, access: other });
+        permitted.map_err(|error| Error::file(path, "set the mode of", error))
+    }
+
     /// Makes all changes of names in a directory durable.
     ///
     /// # Errors

@@ -735,7 +735,12 @@ impl<'a> Job<'a> {
     }
 
     /// Writes the manifest and gives the image its name.
-    fn finish(mut self, manifest: Manifest, first_edges: Vec<ReadEdge>, notes: Vec<String>) -> Result<ImportReport> {
+    fn finish(
+        mut self,
+        manifest: Manifest,
+        first_edges: Vec<ReadEdge>,
+        mut notes: Vec<String>,
+    ) -> Result<ImportReport> {
         let partial = self.workspace.partial();
         write_member(self.runtime, &partial.join(MANIFEST), &manifest.to_bytes())?;
         let backend = self.runtime.backend();
@@ -743,7 +748,7 @@ impl<'a> Job<'a> {
         self.stats.image_bytes = folders.map(|folder| files_bytes(backend, &partial.join(folder))).sum();
         self.stats.finish_seconds = self.lap();
         let Job { runtime, workspace, facts, mut stats, start, step, .. } = self;
-        workspace.finish(runtime)?;
+        notes.extend(workspace.finish(runtime)?.map(|note| escaped(note).to_string()));
         stats.finish_seconds += step.elapsed().as_secs_f64();
         stats.seconds = start.elapsed().as_secs_f64();
         stats.memory_peak_bytes = peak_memory_bytes();

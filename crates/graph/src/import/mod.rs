@@ -83,6 +83,14 @@ pub fn import(runtime: &Runtime, source: Source, image: &Path, options: &ImportO
     job::Job::new(runtime, source.facts().clone(), image, options)?.run(source)
 }
 
+/// Refuses an import that [`import`] would refuse before it reads the input. What it needs is made and removed again.
+///
+/// # Errors
+/// Something that has the name already, too little memory, or too small a disk; a folder in which nothing can be made.
+pub fn check(runtime: &Runtime, source: &Source, image: &Path, options: &ImportOptions) -> Result<()> {
+    job::Job::new(runtime, source.facts().clone(), image, options).map(drop)
+}
+
 /// Imports the edges of a source into memory, under the runtime's limit, and opens the graph. It is an image like any
 /// other, of the same bytes per edge, but in files that have no names ([`Memory`]); what an operation spills goes there
 /// too, unless the runtime says where temporary files go. All of it is given back with the graph and its results.

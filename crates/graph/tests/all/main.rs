@@ -24,6 +24,7 @@ mod lists;
 mod looks;
 mod misuse;
 mod parsers;
+mod replacing;
 mod rules;
 mod small_steps;
 mod syncs;

@@ -8,8 +8,8 @@
 
 use super::posix::bytes_of;
 use super::{
-    Backend, Change, Completion, FileKind, FileStatus, Handle, Location, Lock, Open, Queue, Region, Request, Transfer,
-    What,
+    Access, Backend, Change, Completion, FileKind, FileStatus, Handle, Location, Lock, Open, Queue, Region, Request,
+    Transfer, What,
 };
 use crate::budget::{Budget, Reservation};
 use crate::buffer::PAGE_BYTES;
@@ -107,7 +107,12 @@ impl MemoryFile {
 
     fn status(&self) -> FileStatus {
         let kind = if self.is_folder { FileKind::Directory } else { FileKind::File };
-        FileStatus { kind, len_bytes: self.content().len_bytes, identity: (u64::MAX, self.number) }
+        FileStatus {
+            kind,
+            len_bytes: self.content().len_bytes,
+            identity: (u64::MAX, self.number),
+            access: Access::default(),
+        }
     }
 
     /// Reads from an offset on, as many bytes as there are.
@@ -347,6 +352,7 @@ impl Backend for Memory {
                 Err(ErrorKind::Unsupported.into())
             }
             Change::Link { file: Handle::Memory(file), path } => self.add(path, Arc::clone(file)),
+            Change::Permit { path, .. } if Memory::has(path) => Ok(()),
             Change::Remove { place } if Memory::has(&place.path()) => self.remove(&place.path()),
             _ => self.outer.change(change),
         }

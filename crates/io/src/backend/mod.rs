@@ -274,6 +274,13 @@ pub enum Change<'a> {
         /// The name.
         path: &'a Path,
     },
+    /// Gives a file or directory a mode, and an owner and a group where this user may do that.
+    Permit {
+        /// The file or directory.
+        path: &'a Path,
+        /// Its mode, owner and group.
+        access: Access,
+    },
     /// Removes a file, a link itself, or an empty directory.
     Remove {
         /// Its location.
@@ -301,6 +308,19 @@ pub struct FileStatus {
     pub len_bytes: u64,
     /// Identity: two paths of equal identity name the same file while it exists.
     pub identity: (u64, u64),
+    /// Mode, owner and group.
+    pub access: Access,
+}
+
+/// Mode, owner and group of a file or directory; those of nodes in memory are zero.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Access {
+    /// The bits of permissions.
+    pub mode: u32,
+    /// The user who owns it.
+    pub owner: u32,
+    /// The group that owns it.
+    pub group: u32,
 }
 
 /// Kind of a named node.

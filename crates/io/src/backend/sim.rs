@@ -289,7 +289,7 @@ impl State {
                 self.ledger.created(path);
             }
             // A file that returns after a power failure is a leftover; its removal was never promised.
-            Change::Remove { .. } => {}
+            Change::Remove { .. } | Change::Permit { .. } => {}
         }
         Ok(())
     }
@@ -318,6 +318,7 @@ fn note_in_trace(recorder: &mut Recorder, change: &Change<'_>) -> std::io::Resul
         Change::Exchange { one, other } => recorder.exchanged(one, other),
         Change::Link { file, path } => recorder.linked(identity(file)?, path),
         Change::Remove { place } => recorder.removed(&place.path()),
+        Change::Permit { .. } => {}
     }
     Ok(())
 }

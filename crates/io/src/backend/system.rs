@@ -2,13 +2,13 @@
 //! queues. Functions with the name of a method of [`Backend`](super::Backend) are its default.
 #![allow(unsafe_code)]
 
-use super::{Change, FileKind, FileStatus, Handle, Location, Lock, Open, What, random};
+use super::{Access, Change, FileKind, FileStatus, Handle, Location, Lock, Open, What, random};
 use std::ffi::{CStr, CString, OsStr, OsString};
 use std::fs::{File, FileType, Metadata, OpenOptions, TryLockError};
 use std::io::{Error, ErrorKind, Result};
 use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt, lchown};
 use std::path::{Component, Path, PathBuf};
 
 /// Whether files are reached by their paths alone: Miri knows neither `openat` nor flags, and no test that it runs
@@ -17,6 +17,8 @@ pub(crate) const BY_PATH: bool = cfg!(miri);
 
 /// Permissions of created files.
 const MODE: libc::c_uint = 0o666;
+/// The bits of a mode that are permissions.
+const MODE_BITS: u32 = 0o7777;
 /// Permissions of files without a name.
 const OWN_MODE: u32 = 0o600;
 
@@ -182,6 +184,7 @@ pub(crate) fn change(change: &Change<'_>) -> Result<()> {
         Change::Rename { from, to } => std::fs::rename(from, to),
         Change::Exchange { one, other } => exchange(one, other),
         Change::Link { file, path } => link(file.system()?, path),
+        Change::Permit { path, access } => permit(path, access),
         Change::Remove { place } => remove(place),
     }
 }
@@ -209,7 +212,10 @@ fn exchange(one: &Path, other: &Path) -> Result<()> {
     }
     let error = Error::last_os_error();
     match error.raw_os_error() {
-        Some(libc::ENOSYS | libc::EINVAL) => Err(ErrorKind::Unsupported.into()),
+        // Sandboxes answer to a call that they do not know as to one that is not permitted.
+        Some(libc::ENOSYS | libc::EINVAL | libc::EOPNOTSUPP | libc::EPERM | libc::EXDEV) => {
+            Err(ErrorKind::Unsupported.into())
+        }
         _ => Err(error),
     }
 }
@@ -221,6 +227,22 @@ fn link(file: &File, path: &Path) -> Result<()> {
     let (here, flags) = (libc::AT_FDCWD, libc::AT_SYMLINK_FOLLOW);
     // SAFETY: both names end in zero and outlive the call.
     checked(unsafe { libc::linkat(here, own.as_ptr(), here, path.as_ptr(), flags) }).map(drop)
+}
+
+/// A group that may not be given is no reason to give its rights to another one: that has those of all others.
+fn permit(path: &Path, Access { mut mode, owner, group }: Access) -> Result<()> {
+    let now = look(What::Itself(Location::at(path)))?.access;
+    if now.group != group && lchown(path, None, Some(group)).is_err() {
+        mode = mode & 0o1707 | (mode & 0o7) << 3;
+    }
+    if now.mode != mode {
+        std::fs::set_permissions(path, PermissionsExt::from_mode(mode))?;
+    }
+    if now.owner != owner {
+        // Whoever replaces a file of another user owns the new one, unless the system permits more.
+        let _ = lchown(path, Some(owner), None);
+    }
+    Ok(())
 }
 
 fn remove(place: Location<'_>) -> Result<()> {
@@ -242,7 +264,8 @@ pub(crate) fn look(what: What<'_>) -> Result<FileStatus> {
             kind if kind.is_symlink() => FileKind::Link,
             _ => FileKind::Other,
         };
-        FileStatus { kind, len_bytes: metadata.len(), identity: (metadata.dev(), metadata.ino()) }
+        let access = Access { mode: metadata.mode() & MODE_BITS, owner: metadata.uid(), group: metadata.gid() };
+        FileStatus { kind, len_bytes: metadata.len(), identity: (metadata.dev(), metadata.ino()), access }
     };
     match what {
         What::Open(file) => file.system()?.metadata().map(status),
@@ -266,7 +289,11 @@ fn look_at(directory: RawFd, name: &CStr) -> Result<FileStatus> {
         _ => FileKind::Other,
     };
     #[allow(clippy::unnecessary_cast)]
-    Ok(FileStatus { kind, len_bytes: facts.st_size as u64, identity: (facts.st_dev as u64, facts.st_ino as u64) })
+    let (len_bytes, identity) = (facts.st_size as u64, (facts.st_dev as u64, facts.st_ino as u64));
+    #[allow(clippy::unnecessary_cast)]
+    let mode = facts.st_mode as u32 & MODE_BITS;
+    let access = Access { mode, owner: facts.st_uid, group: facts.st_gid };
+    Ok(FileStatus { kind, len_bytes, identity, access })
 }
 
 pub(crate) fn list(directory: Location<'_>) -> Result<Vec<OsString>> {
