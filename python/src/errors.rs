@@ -27,6 +27,12 @@ pub fn raise(py: Python<'_>, error: impl Into<Error>) -> PyErr {
                 Ok(error)
             })
         }
+        Error::Io(io::Error::MemoryRefused { needed_bytes, .. }) => {
+            exception(py, "MemoryLimitError", &text).and_then(|error| {
+                error.setattr("needed_bytes", needed_bytes)?;
+                Ok(error)
+            })
+        }
         Error::Corrupt { path, offset_bytes, .. } => exception(py, "CorruptImageError", &text).and_then(|error| {
             error.setattr("path", path.to_string_lossy())?;
             error.setattr("offset_bytes", offset_bytes)?;

@@ -144,7 +144,7 @@ fn kind_of(error: &outcore_io::Error) -> ErrorKind {
             System::StorageFull | System::QuotaExceeded | System::FileTooLarge => ErrorKind::Disk,
             _ => ErrorKind::Device,
         },
-        outcore_io::Error::Memory { .. } => ErrorKind::Memory,
+        outcore_io::Error::Memory { .. } | outcore_io::Error::MemoryRefused { .. } => ErrorKind::Memory,
         outcore_io::Error::ThreadCount { .. } | outcore_io::Error::OtherProcess { .. } => ErrorKind::Usage,
         outcore_io::Error::ThreadRefused { .. } => ErrorKind::Device,
         outcore_io::Error::Cancelled => ErrorKind::Interrupted,

@@ -35,6 +35,15 @@ pub enum Error {
         /// Holders of the memory that is not available, the largest first.
         holders: Vec<Holder>,
     },
+    /// Memory that the limit leaves, and that the operating system refused.
+    MemoryRefused {
+        /// Purpose of the memory.
+        purpose: String,
+        /// Bytes that it needs.
+        needed_bytes: u64,
+        /// The limit of the process's addresses, if it has one.
+        most_bytes: Option<u64>,
+    },
     /// An object was used in another process than the one that opened it, as happens after a fork.
     OtherProcess {
         /// Its name, if it has one.
@@ -199,6 +208,16 @@ impl std::fmt::Display for Text<'_> {
                     "{purpose} needs {needed}, but only {available} of the memory limit of {limit} are left{by}; raise \
                      the limit to at least {advised}",
                 )
+            }
+            Error::MemoryRefused { purpose, needed_bytes, most_bytes } => {
+                write!(f, "{purpose} needs {}, which the operating system refused; ", bytes_text(*needed_bytes))?;
+                match most_bytes {
+                    Some(bytes) => {
+                        let bytes = bytes_text(*bytes);
+                        write!(f, "the addresses of this process are limited to {bytes}: raise that limit (ulimit -v)")
+                    }
+                    None => f.write_str("free some memory, or choose a smaller limit (--memory)"),
+                }
             }
             Error::OtherProcess { name, opened_by } => write!(
                 f,

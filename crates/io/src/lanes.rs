@@ -55,6 +55,8 @@ pub(crate) struct Lanes {
     lost: bool,
     /// A write failed: the contents of the file are not as expected.
     failed: bool,
+    /// The error of the operating system at the first write that failed.
+    cause: Option<(ErrorKind, String)>,
     /// The refusal of memory, if the file is in memory and has no room.
     refused: Option<Error>,
 }
@@ -103,6 +105,7 @@ impl Lanes {
             completions: Vec::new(),
             lost: false,
             failed: false,
+            cause: None,
             refused: None,
         })
     }
@@ -212,8 +215,8 @@ impl Lanes {
                 Ok(()) => Lane::filling(block, self.block_bytes, self.tail_bytes),
                 Err(_) => Lane { block, next: 0, end: 0 },
             };
-            self.failed = written.is_err();
             let written = written.map_err(|error| self.failure(offset_bytes, error));
+            written.as_ref().inspect_err(|error| self.fail(error)).ok();
             self.refused = written.as_ref().err().and_then(Error::refused_again);
             return written;
         }
@@ -268,10 +271,18 @@ impl Lanes {
         // SAFETY: no lane has a block that is under way, and `drop` waits.
         if let Err(error) = unsafe { self.queue().push(request) } {
             self.end(place);
-            self.failed = true;
+            self.fail(&error);
             return Err(error);
         }
-        self.queue().submit().inspect_err(|_| self.failed = true)
+        self.queue().submit().inspect_err(|error| self.fail(error))
+    }
+
+    /// A write has failed.
+    fn fail(&mut self, error: &Error) {
+        self.failed = true;
+        if let (None, Error::File { source, .. }) = (&self.cause, error) {
+            self.cause = Some((source.kind(), source.to_string()));
+        }
     }
 
     /// Ends a block: no request of it is under way any more.
@@ -291,7 +302,7 @@ impl Lanes {
         let mut outcome = Ok(());
         for Completion { tag, result } in completions.drain(..) {
             if let Err(error) = self.complete(tag as usize, result) {
-                self.failed = true;
+                self.fail(&error);
                 outcome = outcome.and(Err(error));
             }
         }
@@ -323,7 +334,11 @@ impl Lanes {
 
     fn failed_before(&self, offset_bytes: u64) -> Error {
         let refused = self.refused.as_ref().and_then(Error::refused_again);
-        refused.unwrap_or_else(|| self.failure(offset_bytes, std::io::Error::other("an earlier write failed")))
+        let (kind, cause) = match &self.cause {
+            Some((kind, cause)) => (*kind, format!("an earlier write failed: {cause}")),
+            None => (ErrorKind::Other, "an earlier write failed".to_owned()),
+        };
+        refused.unwrap_or_else(|| self.failure(offset_bytes, std::io::Error::new(kind, cause)))
     }
 
     fn failure(&self, offset_bytes: u64, error: std::io::Error) -> Error {

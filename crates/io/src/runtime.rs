@@ -11,7 +11,7 @@ use crate::shared_cache::{CacheShare, SharedCache};
 use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::marker::PhantomData;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
@@ -61,6 +61,14 @@ pub struct Runtime {
 struct PlanningLock {
     is_locked: Mutex<bool>,
     released: Condvar,
+}
+
+/// Fails if no temporary file can be made in a directory.
+fn try_temporary(backend: &Arc<dyn Backend>, directory: &Path) -> Result<()> {
+    backend.scratch(&directory.join("trial")).map(drop).map_err(|error| match error {
+        Error::File { source, .. } => Error::file(directory, "make temporary files in", source),
+        other => other,
+    })
 }
 
 thread_local! {
@@ -118,7 +126,8 @@ impl Runtime {
     /// A runtime with these limits.
     ///
     /// # Errors
-    /// A limit below the memory that the process already holds; [`Error::ThreadCount`].
+    /// A limit below the memory that the process already holds; [`Error::ThreadCount`]; a directory of temporary files
+    /// in which none can be made.
     pub fn new(options: RuntimeOptions) -> Result<Self> {
         let threads = thread_count(options.threads, processors().min(MOST_THREADS))?;
         let process_bytes = if options.beside_process { 0 } else { current_memory_bytes() };
@@ -128,6 +137,7 @@ impl Runtime {
         };
         let budget = Arc::new(Budget::new(limit, process_bytes)?);
         let backend = options.backend.unwrap_or_else(crate::backend::best);
+        options.temporary.as_ref().map_or(Ok(()), |directory| try_temporary(&backend, directory))?;
         Ok(Runtime {
             budget,
             cache: Arc::default(),
