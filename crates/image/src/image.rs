@@ -186,8 +186,23 @@ impl Image {
     /// # Errors
     /// A path that is no image, a damaged manifest, or files of the wrong size.
     pub fn open(runtime: &Arc<Runtime>, path: impl AsRef<Path>, options: ImageOptions) -> Result<Self> {
-        let path = path.as_ref();
-        let mut files = ImageFiles::open(runtime, path)?;
+        let files = ImageFiles::open(runtime, path.as_ref())?;
+        Image::of_files(runtime, path.as_ref(), files, options)
+    }
+
+    /// The image with other options, in its own name and with the same files: another image may have the path by now.
+    ///
+    /// # Errors
+    /// An image that was closed; errors of the operating system.
+    pub fn opened_again(&self, options: ImageOptions) -> Result<Self> {
+        self.check_process()?;
+        if self.is_closed() {
+            return Err(Error::Closed { path: self.path().to_owned() });
+        }
+        Image::of_files(&self.runtime, self.path(), self.opened.files.clone(), options)
+    }
+
+    fn of_files(runtime: &Arc<Runtime>, path: &Path, mut files: ImageFiles, options: ImageOptions) -> Result<Self> {
         files.weigh_by(options.weighed_by);
         let cache = runtime.cache_share(files.identity()?);
         let runtime = Arc::new(runtime.in_name_of(&path.display().to_string()));

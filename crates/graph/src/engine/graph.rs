@@ -201,7 +201,11 @@ impl Graph {
     /// A path that is no image, a manifest or index that is damaged, files of the wrong size, or too little memory for
     /// the indexes and read buffers.
     pub fn open(runtime: &Arc<Runtime>, path: impl AsRef<Path>, options: ImageOptions) -> Result<Self> {
-        let image = Image::open(runtime, path, options)?;
+        Graph::of_image(Image::open(runtime, path, options)?)
+    }
+
+    /// The graph of an image without workers.
+    pub(crate) fn of_image(image: Image) -> Result<Self> {
         let files: &[ImageFile] = match &image.manifest().in_lists {
             Some(_) => &[ImageFile::OUT_LISTS, ImageFile::IN_LISTS],
             None => &[ImageFile::OUT_LISTS],

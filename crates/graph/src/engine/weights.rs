@@ -186,23 +186,16 @@ impl Graph {
         }
     }
 
-    /// The graph with the numbers of an attribute as its weights: the image, opened once more. Nothing if edges have no
+    /// The graph with the numbers of an attribute as its weights, read from the same files. Nothing if edges have no
     /// attribute of that name that is a finite number for all of them.
     ///
     /// # Errors
-    /// As for [`Graph::open`].
+    /// A graph that was closed; otherwise as for [`Graph::open`].
     pub fn weighing(&self, name: &str) -> Result<Option<Graph>> {
         let is_named = |attribute: &&Attribute| attribute.name == name && attribute.counts;
         let Some(attribute) = self.manifest().attributes.iter().find(is_named) else { return Ok(None) };
         let options = ImageOptions { weighed_by: Some(attribute.column), ..self.options() };
-        let graph = Graph::open(self.runtime(), self.path(), options)?;
-        if graph.manifest().image_id != self.manifest().image_id {
-            let (path, opened, found) = (self.path().display(), self.manifest().image_id, graph.manifest().image_id);
-            return Err(Error::Unsuitable(format!(
-                "expected image {opened:016x} in {path}, as it was opened, found image {found:016x}; open it again"
-            )));
-        }
-        Ok(Some(graph))
+        Graph::of_image(self.image().opened_again(options)?).map(Some)
     }
 
     /// Kind of the edges' weights.
