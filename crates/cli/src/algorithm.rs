@@ -78,20 +78,23 @@ pub fn with_options(mut command: Command) -> Command {
 
 /// Runs an algorithm. The exit code is 4 if its values did not converge.
 pub fn run(args: &AlgorithmArgs) -> Result<u8> {
-    run_algorithm(args).map_err(|error| args.common.limits.advise(error, |limits| plan_algorithm(args, limits)))
+    let plan_again = |limits: &Limits| plan_algorithm(args, limits).and_then(|prepared| check(args, &prepared));
+    run_algorithm(args).map_err(|error| args.common.limits.advise(error, plan_again))
 }
 
-/// A run that nothing refused, and what it needs.
+/// A run that can be planned, and what it needs.
 struct Prepared {
     graph: Arc<Graph>,
     options: Vec<Given>,
     plan: Box<dyn outcore::Plan>,
     estimate: Estimate,
+    /// Purpose of the memory of the report, if it takes any.
+    report: Option<&'static str>,
     /// Memory of the ids that were read from files.
     _ids: Vec<Reservation>,
 }
 
-/// Refuses what can be refused before the run.
+/// Refuses what cannot be planned.
 fn plan_algorithm(args: &AlgorithmArgs, limits: &Limits) -> Result<Prepared> {
     let AlgorithmArgs { algorithm, given, lists, common, .. } = args;
     let graph = open(common, limits, None)?;
@@ -115,20 +118,19 @@ fn plan_algorithm(args: &AlgorithmArgs, limits: &Limits) -> Result<Prepared> {
     if let Some((_, bytes)) = report {
         estimate = estimate.with_state(&graph, bytes);
     }
-    check(&graph, common, &estimate)?;
-    if let Some((purpose, _)) = report.filter(|_| !common.explain) {
-        graph.make_room(purpose, estimate.state_bytes)?;
-    }
-    Ok(Prepared { graph, options, plan, estimate, _ids: ids })
+    let report = report.map(|(purpose, _)| purpose);
+    Ok(Prepared { graph, options, plan, estimate, report, _ids: ids })
 }
 
 fn run_algorithm(args: &AlgorithmArgs) -> Result<u8> {
     let AlgorithmArgs { algorithm, allow_unconverged, top, common, .. } = args;
-    let Prepared { graph, options, plan, estimate, _ids } = plan_algorithm(args, &common.limits)?;
+    let prepared = plan_algorithm(args, &common.limits)?;
     if common.explain {
-        explain(&graph, common, estimate)?;
-        return Ok(SUCCESS);
+        explain(&prepared.graph, common, prepared.estimate.clone())?;
+        return check(args, &prepared).map(|()| SUCCESS);
     }
+    check(args, &prepared)?;
+    let Prepared { graph, options, plan, estimate, .. } = prepared;
     let shows_report = !common.limits.quiet;
     let page = Page::begin(common, graph.runtime(), || {
         let (facts, plan) = (graph_facts(&graph), Planned::from(&estimate));
@@ -165,12 +167,11 @@ fn output_bytes(graph: &Graph, common: &Common, estimate: &Estimate) -> Result<O
     common.output.as_ref().map(|output| graph.output_bytes(output, &estimate.columns)).transpose()
 }
 
-/// Refuses results for which there is too little memory, and files that cannot be written.
-fn check(graph: &Graph, common: &Common, estimate: &Estimate) -> Result<()> {
+/// Refuses runs and results for which there is too little memory, and files that cannot be written.
+fn check(AlgorithmArgs { common, .. }: &AlgorithmArgs, prepared: &Prepared) -> Result<()> {
+    let Prepared { graph, estimate, report, .. } = prepared;
     let output_bytes = output_bytes(graph, common, estimate)?;
-    if !common.explain {
-        estimate.check_result(graph, common.verify, output_bytes)?;
-    }
+    estimate.check_result(graph, common.verify, output_bytes)?;
     if let Some(output) = &common.output {
         graph.check_output(output, &estimate.columns)?;
     }
@@ -181,7 +182,8 @@ fn check(graph: &Graph, common: &Common, estimate: &Estimate) -> Result<()> {
         return Err(Error::Usage(text.to_owned()));
     }
     let mut small = files.iter().filter(|(option, _)| *option != "--output");
-    small.try_for_each(|(_, file)| outcore::check_file(graph, file))
+    small.try_for_each(|(_, file)| outcore::check_file(graph, file))?;
+    report.map_or(Ok(()), |purpose| graph.make_room(purpose, estimate.state_bytes))
 }
 
 /// Says what a run needs.

@@ -189,7 +189,7 @@ pub struct ImportArgs {
     #[arg(long, value_name = "FILE", conflicts_with = "explain")]
     pub stats: Option<PathBuf>,
     /// Write a page about the import, in HTML: the graph, how the input was read, what was planned and what it took
-    #[arg(long, value_name = "FILE.html", value_parser = page, conflicts_with = "explain")]
+    #[arg(long, value_name = "FILE.html", value_parser = page(), conflicts_with = "explain")]
     pub report: Option<PathBuf>,
     /// Where temporary files go; beside the image if not given
     #[arg(long, value_name = "DIR")]
@@ -197,7 +197,7 @@ pub struct ImportArgs {
     /// Replace the image, if there is one of that name, and nothing else in its directory
     #[arg(long)]
     pub replace: bool,
-    /// Say what will be needed, and stop
+    /// Say what will be needed, and stop, with the exit code of an import that would be refused
     #[arg(long)]
     pub explain: bool,
     #[command(flatten)]

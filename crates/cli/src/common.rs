@@ -1,7 +1,7 @@
 //! Arguments that commands share: limits, and those of every `outcore run` with what they say of its cost.
 
 use crate::answer::Answer;
-use clap::builder::{PossibleValue, PossibleValuesParser};
+use clap::builder::{PathBufValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use outcore::io::{MOST_THREADS, backend, bytes_text, differing_texts, escaped};
 use outcore::{Error, OUTPUT_ENDINGS, Result, Stats, enough_bytes, is_standard_output};
@@ -78,12 +78,12 @@ pub struct Common {
     #[arg(long, value_name = "FILE")]
     pub stats: Option<PathBuf>,
     /// Write a page about the run, in HTML: what was asked, planned and done, with charts
-    #[arg(long, value_name = "FILE.html", value_parser = page)]
+    #[arg(long, value_name = "FILE.html", value_parser = page())]
     pub report: Option<PathBuf>,
     /// Verify the result with an independent algorithm; a wrong one is an error with exit code 3
     #[arg(long)]
     pub verify: bool,
-    /// Say what memory, passes and bytes will be needed, and stop
+    /// Say what memory, passes and bytes will be needed, and stop, with the exit code of a run that would be refused
     #[arg(long)]
     pub explain: bool,
     /// The most memory for the page cache; all that is left if not given
@@ -118,9 +118,9 @@ pub struct OfArray {
     #[arg(long, value_name = "FILE")]
     pub stats: Option<PathBuf>,
     /// Write a page about the run, in HTML: what was asked, planned and done, with charts
-    #[arg(long, value_name = "FILE.html", value_parser = page)]
+    #[arg(long, value_name = "FILE.html", value_parser = page())]
     pub report: Option<PathBuf>,
-    /// Say what memory, passes and bytes will be needed, and stop
+    /// Say what memory, passes and bytes will be needed, and stop, with the exit code of a run that would be refused
     #[arg(long)]
     pub explain: bool,
     #[command(flatten)]
@@ -138,14 +138,13 @@ pub fn names(all: &[(&'static str, &'static str)]) -> PossibleValuesParser {
     PossibleValuesParser::new(all.iter().map(|&(name, meaning)| PossibleValue::new(name).help(meaning)))
 }
 
-/// A file with a page, whose name says so.
-pub fn page(name: &str) -> std::result::Result<PathBuf, String> {
-    let path = PathBuf::from(name);
+/// Takes a file with a page, whose name says so.
+pub fn page() -> impl TypedValueParser<Value = PathBuf> {
     let is_page = |ending: &OsStr| ending.eq_ignore_ascii_case("html") || ending.eq_ignore_ascii_case("htm");
-    match path.extension().is_some_and(is_page) {
+    PathBufValueParser::new().try_map(move |path| match path.extension().is_some_and(is_page) {
         true => Ok(path),
-        false => Err(format!("expected the name of a page, which ends in .html, found {name}")),
-    }
+        false => Err(format!("expected the name of a page, which ends in .html, found {}", path.display())),
+    })
 }
 
 impl Common {

@@ -13,10 +13,8 @@ use outcore::import::{
     self, Attributes, Condition, Duplicates, Facts, IdKind, ImportEstimate, ImportOptions, ImportReport, ImportSummary,
     InputOptions, OrderChoice, Part, SelfLoops, Source, TextFacts,
 };
-use outcore::io::backend::FileKind;
 use outcore::io::{Sample, Watch, backend, bytes_text, escaped, limit_text};
 use outcore::{AtomicFile, Choice, Error, Graph, GraphOptions, Result, Runtime};
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -60,9 +58,8 @@ fn open_source<'a>(args: &'a ImportArgs, limits: &Limits) -> Result<Opened<'a>> 
         }
     };
     let runtime = runtime_or(limits, args.temporary.clone(), import::advise)?;
-    check_outputs(&runtime, args)?;
-    if args.explain {
-        check_folder(&runtime, image)?;
+    if !args.explain {
+        check_outputs(&runtime, args)?;
     }
     let part = |graph: &Graph| part(graph, args);
     check_parts(&runtime, inputs, args)?;
@@ -93,7 +90,8 @@ fn import_within_limits(args: &ImportArgs) -> Result<()> {
         announce(&needs, source.facts(), args)?;
     }
     if args.explain {
-        return Ok(());
+        check_outputs(&runtime, args)?;
+        return import::check(&runtime, &source, image, &options);
     }
     let watch = args.report.as_ref().map(|_| Watch::start(&runtime));
     let report = import::import(&runtime, source, image, &options)?;
@@ -170,15 +168,6 @@ fn check_parts(runtime: &Runtime, inputs: &[PathBuf], args: &ImportArgs) -> Resu
              import that first, or add it to the part",
             file.display()
         ))),
-    }
-}
-
-/// Refuses an image in a folder that there is not.
-fn check_folder(runtime: &Runtime, image: &Path) -> Result<()> {
-    let Some(folder) = image.parent().filter(|folder| !folder.as_os_str().is_empty()) else { return Ok(()) };
-    match runtime.backend().named(folder) {
-        Some(found) if found.kind == FileKind::Directory => Ok(()),
-        _ => Err(outcore::io::Error::file(folder, "open", ErrorKind::NotFound.into()).into()),
     }
 }
 

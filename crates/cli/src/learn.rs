@@ -68,18 +68,20 @@ pub fn learn(args: &LearnArgs) -> Result<u8> {
     run(args).map_err(|error| match error {
         // A plan under a greater limit would hold the names, which do not fit this one.
         Error::Io(outcore::io::Error::Memory { ref purpose, .. }) if purpose == NAMES => error,
-        error => args.common.limits.advise(error, |limits| plan(args, limits)),
+        error => {
+            args.common.limits.advise(error, |limits| plan(args, limits).and_then(|prepared| check(args, &prepared)))
+        }
     })
 }
 
-/// A run that nothing refused.
+/// A run that can be planned.
 struct Prepared {
     runtime: Arc<Runtime>,
     data: Data,
     plan: Plan,
 }
 
-/// Refuses what can be refused before the run.
+/// Refuses what cannot be planned.
 fn plan(args: &LearnArgs, limits: &Limits) -> Result<Prepared> {
     let LearnArgs { statistic, given, common, .. } = args;
     let runtime = runtime(limits, None)?;
@@ -96,22 +98,30 @@ fn plan(args: &LearnArgs, limits: &Limits) -> Result<Prepared> {
     }
     let values = Values::new(*statistic, given.clone())?;
     let plan = (statistic.plan)(&data, values)?;
-    check_different(&runtime, &[("the array".to_owned(), &common.image)], &args.outputs())?;
-    for (option, file) in args.outputs() {
-        plan.check_file(&runtime, file, option == "--output")?;
-    }
-    plan.require(&runtime, statistic.name, common.output.as_deref())?;
     Ok(Prepared { runtime, data, plan })
+}
+
+/// Refuses a run for which there is too little memory, and files that cannot be written.
+fn check(args: &LearnArgs, prepared: &Prepared) -> Result<()> {
+    let (LearnArgs { statistic, common, .. }, Prepared { runtime, plan, .. }) = (args, prepared);
+    let outputs = args.outputs();
+    check_different(runtime, &[("the array".to_owned(), &common.image)], &outputs)?;
+    for (option, file) in outputs {
+        plan.check_file(runtime, file, option == "--output")?;
+    }
+    plan.require(runtime, statistic.name, common.output.as_deref())
 }
 
 fn run(args: &LearnArgs) -> Result<u8> {
     let common = &args.common;
-    let Prepared { runtime, data, plan } = plan(args, &common.limits)?;
-    tell_notes(&runtime, common);
+    let prepared = plan(args, &common.limits)?;
+    tell_notes(&prepared.runtime, common);
     if common.explain {
-        explain(args, &runtime, &data, &plan)?;
-        return Ok(SUCCESS);
+        explain(args, &prepared.runtime, &prepared.data, &prepared.plan)?;
+        return check(args, &prepared).map(|()| SUCCESS);
     }
+    check(args, &prepared)?;
+    let Prepared { runtime, data, plan } = prepared;
     let page = Page::begin(common, &runtime, || about(args, &runtime, &data, &plan));
     let mut results = plan.find(&runtime)?;
     let _result = runtime.budget().reserve("the result", plan.result_bytes)?;

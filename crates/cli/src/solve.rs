@@ -107,21 +107,27 @@ impl SolverArgs {
 /// `outcore run` and a solver. The exit code is 4 if values did not converge.
 pub fn solve(args: &SolverArgs) -> Result<u8> {
     let common = &args.common;
-    let solved = plan(args, &common.limits).and_then(|Prepared { matrix, plan, needs }| match common.explain {
-        true => explain(args, &matrix, &needs).map(|()| SUCCESS),
-        false => run(args, &matrix, &*plan, &needs),
+    let solved = plan(args, &common.limits).and_then(|Prepared { matrix, plan, needs }| {
+        if common.explain {
+            explain(args, &matrix, &needs)?;
+            return check(args, &matrix, &needs).map(|()| SUCCESS);
+        }
+        check(args, &matrix, &needs)?;
+        run(args, &matrix, &*plan, &needs)
     });
-    solved.map_err(|error| common.limits.advise(error, |limits| plan(args, limits)))
+    let plan_again =
+        |limits: &Limits| plan(args, limits).and_then(|Prepared { matrix, needs, .. }| check(args, &matrix, &needs));
+    solved.map_err(|error| common.limits.advise(error, plan_again))
 }
 
-/// A run that nothing refused, and what it needs.
+/// A run that can be planned, and what it needs.
 struct Prepared {
     matrix: SparseMatrix,
     plan: Box<dyn SolverPlan>,
     needs: Needs,
 }
 
-/// Refuses what can be refused before the run.
+/// Refuses what cannot be planned.
 fn plan(args: &SolverArgs, limits: &Limits) -> Result<Prepared> {
     let SolverArgs { solver, given, inputs, unweighted, common, .. } = args;
     let graph = open(common, limits, args.temporary.clone())?;
@@ -132,12 +138,14 @@ fn plan(args: &SolverArgs, limits: &Limits) -> Result<Prepared> {
     let given = Given { values, inputs, output, checkpoint };
     let plan = (solver.plan)(&matrix, given)?;
     let needs = plan.needs(&matrix)?;
-    if !common.explain {
-        let (purpose, bytes) = needs.most_memory(matrix.graph(), &args.results(), common.verify)?;
-        matrix.graph().make_room(purpose, bytes)?;
-    }
-    check_files(args, &matrix, &needs)?;
     Ok(Prepared { matrix, plan, needs })
+}
+
+/// Refuses a run for which there is too little memory, and files that cannot be written.
+fn check(args: &SolverArgs, matrix: &SparseMatrix, needs: &Needs) -> Result<()> {
+    let (purpose, bytes) = needs.most_memory(matrix.graph(), &args.results(), args.common.verify)?;
+    matrix.graph().make_room(purpose, bytes)?;
+    check_files(args, matrix, needs)
 }
 
 /// Runs a solver, and says and writes what it found.
