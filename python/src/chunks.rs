@@ -27,6 +27,8 @@ pub struct Making {
     pub raised: Option<PyErr>,
     /// The thread that waits for rows, as Python numbers it, and how often it was interrupted.
     waiting: Option<(u64, u64)>,
+    /// A signal has ended the work.
+    is_interrupted: bool,
 }
 
 /// The state of a generator, shared with the worker that draws rows from it.
@@ -34,8 +36,10 @@ pub type Raised = Arc<Mutex<Making>>;
 
 /// The outcome of work that drew rows from a generator, whose exception says more than the error that it led to.
 pub fn or_raised<T>(outcome: PyResult<T>, raised: &Raised) -> PyResult<T> {
-    match lock(raised).raised.take() {
-        Some(error) if outcome.is_err() && !exit::is_ending() => Err(error),
+    let mut making = lock(raised);
+    match making.raised.take() {
+        // What the handler of the signal raised is the outcome.
+        Some(error) if outcome.is_err() && !making.is_interrupted && !exit::is_ending() => Err(error),
         _ => outcome,
     }
 }
@@ -46,10 +50,15 @@ const LOOKS_BETWEEN: u64 = 20;
 /// Raises `KeyboardInterrupt` in Python's code that a worker waits for: called twenty times a second once a signal has
 /// arrived. Code that is no Python's hears it when it returns.
 pub fn interrupt(raised: &Raised) {
-    let waiting = lock(raised).waiting.as_mut().map(|(thread, looks)| {
-        *looks += 1;
-        (*thread, *looks)
-    });
+    let waiting = {
+        let mut making = lock(raised);
+        // An exception of the generator before the signal stays the reason.
+        making.is_interrupted |= making.raised.is_none();
+        making.waiting.as_mut().map(|(thread, looks)| {
+            *looks += 1;
+            (*thread, *looks)
+        })
+    };
     let Some((thread, _)) = waiting.filter(|(_, looks)| looks % LOOKS_BETWEEN == 1) else { return };
     // Where that cannot be, the import ends with the next rows.
     let _ = Python::try_attach(|py| py.import("outcore._errors")?.call_method1("interrupt", (thread,)).map(drop));
