@@ -38,7 +38,7 @@ pub type Raised = Arc<Mutex<Making>>;
 pub fn or_raised<T>(outcome: PyResult<T>, raised: &Raised) -> PyResult<T> {
     let mut making = lock(raised);
     match making.raised.take() {
-        // What the handler of the signal raised is the outcome.
+        // The outcome is the exception of the handler of the signal.
         Some(error) if outcome.is_err() && !making.is_interrupted && !exit::is_ending() => Err(error),
         _ => outcome,
     }

@@ -291,7 +291,7 @@ pub(crate) enum Occupant {
     /// An image, of this version or an older one, perhaps with a damaged manifest; and the first entry, by name, of its
     /// directory that is no file of an image of its kind.
     Image(Option<PathBuf>),
-    /// What a program that this code does not know may be using, as half a sentence.
+    /// The description, as half a sentence, of an image that a newer program may be using.
     Unknown(String),
     /// Anything else.
     Other,

@@ -145,8 +145,8 @@ fn newer_versions_and_other_formats_stay() {
         let before = given::files(&image);
         let refused = replace_with(None, &graph(), &image).unwrap_err();
         assert_eq!(refused.kind(), ErrorKind::Exists, "{refused}");
-        let said = refused.to_string();
-        assert!(said.contains(reason) && said.contains("may be in use"), "{refused}");
+        let message = refused.to_string();
+        assert!(message.contains(reason) && message.contains("may be in use"), "{refused}");
         assert!(given::files(&image) == before);
     }
     std::fs::write(image.join(MANIFEST), "{\"name\": \"a web site\"}").unwrap();
@@ -185,8 +185,8 @@ fn what_cannot_be_replaced_is_refused_before_the_input_is_read() {
             }
             let refused = outcome.unwrap_err();
             assert_eq!(refused.kind(), kind, "{refused}");
-            let said = refused.to_string();
-            assert!(said.contains(reason) && said.contains(&path.display().to_string()), "{refused}");
+            let message = refused.to_string();
+            assert!(message.contains(reason) && message.contains(&path.display().to_string()), "{refused}");
         }
         // Files likewise.
         let stats = directory.path().join("stats.json");

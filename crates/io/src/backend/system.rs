@@ -239,7 +239,7 @@ fn permit(path: &Path, Access { mut mode, owner, group }: Access) -> Result<()> 
         std::fs::set_permissions(path, PermissionsExt::from_mode(mode))?;
     }
     if now.owner != owner {
-        // Whoever replaces a file of another user owns the new one, unless the system permits more.
+        // A replaced file of another user becomes this user's, unless the system permits more.
         let _ = lchown(path, Some(owner), None);
     }
     Ok(())
