@@ -273,6 +273,15 @@ impl Listed {
     }
 }
 
+/// The attributes that are wanted: all, or some by name.
+fn attributes_of(given: (bool, Vec<String>)) -> Attributes {
+    match given {
+        (true, _) => Attributes::All,
+        (false, names) if names.is_empty() => Attributes::None,
+        (false, names) => Attributes::Named(names),
+    }
+}
+
 /// Conditions by their parts, or as text.
 fn conditions_of(given: Vec<(String, String, Vec<Operand>)>) -> Result<Vec<Condition>> {
     let literal = |(text, is_string): Operand| text.map(|text| Literal { text, is_string });
@@ -331,11 +340,7 @@ impl<'a> Job<'a> {
             source,
             target,
             weight,
-            attributes: match attributes {
-                (true, _) => Attributes::All,
-                (false, names) if names.is_empty() => Attributes::None,
-                (false, names) => Attributes::Named(names),
-            },
+            attributes: attributes_of(attributes),
             conditions: conditions_of(conditions).map_err(|error| raise(py, error))?,
             of_vertices: false,
             delimiter,

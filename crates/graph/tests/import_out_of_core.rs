@@ -343,9 +343,12 @@ fn write_attributes(path: &Path, columns: &str, rows: u64, is_of_edges: bool) {
             2 if row < 200 => "long ".repeat(40_000),
             _ => format!("note {draw:x} of row {row}"),
         };
-        let (day, open) = (1 + draw % 28, draw % 2 == 0);
-        let at =
-            if draw % 30 == 0 { String::new() } else { format!("2026-10-{day:02}T12:34:{day:02}.{:03}Z", row % 1000) };
+        let (day, open) = (1 + draw % 28, draw.is_multiple_of(2));
+        let at = if draw.is_multiple_of(30) {
+            String::new()
+        } else {
+            format!("2026-10-{day:02}T12:34:{day:02}.{:03}Z", row % 1000)
+        };
         let (kind, amount) = (["road", "rail", "", "air"][draw as usize % 4], draw as f64 / 1e6);
         text += &format!("{ends},{amount},{at},2026-02-{day:02},{note},{kind},{open},{}\n", draw % 1000);
     }

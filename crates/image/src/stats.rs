@@ -107,7 +107,7 @@ impl Stats {
             let (step, is_full) = (Step { seconds_end, seconds_cpu_end, ..step }, self.steps.len() == MOST_STEPS);
             match self.steps.last_mut() {
                 Some(rest) if is_full => {
-                    let (name, active, mut sweep) = (rest.name, rest.active + step.active, rest.sweep.clone());
+                    let (name, active, mut sweep) = (rest.name, rest.active + step.active, rest.sweep);
                     sweep.add(&step.sweep);
                     *rest = Step { name, active, sweep, ..step };
                 }

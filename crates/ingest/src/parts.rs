@@ -14,12 +14,12 @@ pub use crate::tables::arrow_message::{
     bare_schema, batches_listed, check_end, header_bytes, schema_of, shared, start_bytes, unpacked_len,
 };
 pub use crate::tables::arrow_stream::whole as arrow_batches;
+pub use crate::tables::batches::{Batch, Batches, checked_batches};
 pub use crate::tables::guarded::{damaged, guarded};
 #[cfg(feature = "parquet")]
 pub use crate::tables::parquet::{Chunks, VALUE_BYTES, chosen as parquet_batches, load as load_parquet};
 #[cfg(feature = "parquet")]
 pub use crate::tables::parquet_pages::placed_pages;
-pub use crate::tables::table::{Batch, Batches, checked_batches};
 pub use crate::tables::values::{each_integer, each_real, is_integer, is_real};
 pub use crate::text::blocks::{LineBlocks, Lines};
 pub use crate::text::columns::{Comments, Cut, Field, Separator};

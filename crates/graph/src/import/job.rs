@@ -9,7 +9,10 @@ use super::ids::runs::{Locals, MergePlan, Numbers, Run, RunId, RunWriter, Vertic
 use super::lists::{Writing, Written};
 use super::names::restore_names;
 use super::near;
-use super::options::{Duplicates, ImportOptions, ImportReport, ImportStats, OrderChoice, SelfLoops};
+use super::options::{
+    Duplicates, ImportOptions, ImportReport, ImportStats, OrderChoice, SelfLoops, check_complex, check_rectangular,
+    check_sides_of_matrix,
+};
 use super::order::{Classes, Cutter};
 use super::partition::Layout;
 use super::places;
@@ -754,48 +757,6 @@ impl<'a> Job<'a> {
         stats.memory_peak_bytes = peak_memory_bytes();
         Ok(ImportReport { manifest, first_edges, files: facts.files, notes, stats })
     }
-}
-
-/// Refuses what rectangular matrices have not.
-fn check_rectangular(rows: Option<u64>, directed: bool, order: OrderChoice) -> Result<()> {
-    let refused = match rows {
-        Some(_) if !directed => {
-            "expected edges with a direction for a rectangular matrix, which is not its own transpose, found edges without one"
-        }
-        Some(_) if order == OrderChoice::Near => {
-            "expected --order input, degree or auto for a rectangular matrix, found near"
-        }
-        _ => return Ok(()),
-    };
-    Err(Error::Usage(refused.to_owned()))
-}
-
-/// Refuses an order in which the rows of a matrix under ids do not come first.
-fn check_sides_of_matrix(facts: &Facts, order: OrderChoice) -> Result<()> {
-    match order {
-        OrderChoice::Degree | OrderChoice::Near if facts.sides_are_matrix => Err(Error::Usage(format!(
-            "expected --order input or auto for a matrix whose rows and columns have ids, found {}",
-            order.name()
-        ))),
-        _ => Ok(()),
-    }
-}
-
-/// Refuses what complex values have not.
-fn check_complex(facts: &Facts, duplicates: Duplicates) -> Result<()> {
-    let text = match duplicates {
-        _ if !facts.is_complex => return Ok(()),
-        _ if !facts.attributes.is_empty() => format!(
-            "expected a complex matrix without attributes, found {}; leave --attributes out",
-            facts.attributes.len()
-        ),
-        Duplicates::Min | Duplicates::Max => format!(
-            "expected --duplicates sum, first, last, keep or error for complex weights, which have no order, found {}",
-            duplicates.name()
-        ),
-        _ => return Ok(()),
-    };
-    Err(Error::Usage(text))
 }
 
 /// A name of a column, not too long for the manifest.

@@ -2,7 +2,8 @@
 
 use super::read::ReadEdge;
 use outcore_format::Manifest;
-use outcore_ingest::{Choice, Files};
+use outcore_image::{Error, Result};
+use outcore_ingest::{Choice, Facts, Files};
 use serde::Serialize;
 
 /// Treatment of edges that have the same ends.
@@ -168,4 +169,46 @@ mod tests {
         check::<GeneratedWeights>();
         check::<Shape>();
     }
+}
+
+/// Refuses what rectangular matrices have not.
+pub(super) fn check_rectangular(rows: Option<u64>, directed: bool, order: OrderChoice) -> Result<()> {
+    let refused = match rows {
+        Some(_) if !directed => {
+            "expected edges with a direction for a rectangular matrix, which is not its own transpose, found edges without one"
+        }
+        Some(_) if order == OrderChoice::Near => {
+            "expected --order input, degree or auto for a rectangular matrix, found near"
+        }
+        _ => return Ok(()),
+    };
+    Err(Error::Usage(refused.to_owned()))
+}
+
+/// Refuses an order in which the rows of a matrix under ids do not come first.
+pub(super) fn check_sides_of_matrix(facts: &Facts, order: OrderChoice) -> Result<()> {
+    match order {
+        OrderChoice::Degree | OrderChoice::Near if facts.sides_are_matrix => Err(Error::Usage(format!(
+            "expected --order input or auto for a matrix whose rows and columns have ids, found {}",
+            order.name()
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// Refuses what complex values have not.
+pub(super) fn check_complex(facts: &Facts, duplicates: Duplicates) -> Result<()> {
+    let text = match duplicates {
+        _ if !facts.is_complex => return Ok(()),
+        _ if !facts.attributes.is_empty() => format!(
+            "expected a complex matrix without attributes, found {}; leave --attributes out",
+            facts.attributes.len()
+        ),
+        Duplicates::Min | Duplicates::Max => format!(
+            "expected --duplicates sum, first, last, keep or error for complex weights, which have no order, found {}",
+            duplicates.name()
+        ),
+        _ => return Ok(()),
+    };
+    Err(Error::Usage(text))
 }

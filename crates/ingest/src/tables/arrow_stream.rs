@@ -12,7 +12,9 @@ use crate::tables::arrow_message::{
     CONTINUATION, DictionaryMessage, FILE_END_BYTES, FILE_MAGIC, MOST_BARE_SCHEMA_BYTES, MOST_PADDING_BYTES, Message,
     bare_schema, check_end, header_bytes, shared, start_bytes, unpacked_len,
 };
-use crate::tables::table::{Batch, Batches, TableBlocks, TableColumns, TableParser, damaged, guarded};
+use crate::tables::batches::{Batch, Batches};
+use crate::tables::guarded::{damaged, guarded};
+use crate::tables::table::{TableBlocks, TableColumns, TableParser};
 use arrow_buffer::Buffer;
 use arrow_ipc::reader::StreamDecoder;
 use arrow_schema::SchemaRef;

@@ -7,6 +7,7 @@ pub(crate) mod arrow_message;
 pub(crate) mod arrow_stream;
 pub(crate) mod attribute_columns;
 pub(crate) mod attributes;
+pub(crate) mod batches;
 pub(crate) mod guarded;
 #[cfg(feature = "parquet")]
 pub(crate) mod parquet;

@@ -9,10 +9,10 @@ use crate::batch::LeftOut;
 use crate::batch::{Block, BlockData, Facts, InputOptions, ReadBlocks, Rows, Source};
 use crate::input::counted_file::CountedFile;
 use crate::input::file::Input;
+use crate::tables::batches::{Batch, Batches};
+use crate::tables::guarded::{damaged, guarded};
 use crate::tables::parquet_pages::{decoded_metadata_bytes, decoding, encoded_metadata_bytes};
-use crate::tables::table::{
-    BLOCK_ROWS, Batch, Batches, FIRST_ROWS, STRING_ROWS, TableColumns, TableParser, damaged, guarded, places_in_file,
-};
+use crate::tables::table::{BLOCK_ROWS, FIRST_ROWS, STRING_ROWS, TableColumns, TableParser, places_in_file};
 use arrow_array::RecordBatch;
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use bytes::Bytes;

@@ -19,7 +19,7 @@ use crate::conditions::with_conditions;
 use crate::plan::ATTRIBUTES_BYTES;
 use crate::tables::attribute_columns::{column_of, find_attributes};
 use crate::tables::attributes::{AttributeColumn, AttributeField, Attributes};
-pub(crate) use crate::tables::guarded::{damaged, guarded};
+use crate::tables::batches::{Batch, Batches, checked_batches};
 use crate::tables::values::{
     column_names, complex_numbers, each_integer, each_real, is_complex, is_integer, is_real, kind_name, strings_of,
     texts_of,
@@ -28,10 +28,10 @@ use crate::text::sample::{other_direction, says_directed};
 use crate::text::source::begin;
 use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchReader};
 use arrow_buffer::NullBuffer;
-use arrow_schema::{ArrowError, DataType, Field, Schema};
+use arrow_schema::{DataType, Field, Schema};
 use outcore_format::{AttributeKind, IdType};
 use outcore_image::{Error, Result};
-use outcore_io::{Reservation, differing_texts, making_rows};
+use outcore_io::differing_texts;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -52,21 +52,6 @@ pub(crate) const FIRST_ROWS: usize = 1000;
 /// Largest length of an id in a table from memory, which is not read under a limit.
 const LONGEST_ID_BYTES: usize = 1 << 20;
 
-/// Batches that a reader of tables yields.
-pub type Batches = Box<dyn Iterator<Item = Result<Batch>> + Send>;
-
-/// Rows in memory.
-pub struct Batch {
-    /// The rows.
-    pub rows: RecordBatch,
-    /// Memory set aside for them, where they do not hold it themselves.
-    pub unpacked: Vec<Arc<Reservation>>,
-    /// Size of the rows in memory, in bytes.
-    pub len_bytes: u64,
-    /// Position in the input, as it lies on disk, at which the rows end.
-    pub position_bytes: u64,
-}
-
 /// Takes edges from record batches, as Python hands them over; `name` stands for a path in messages.
 pub fn from_batches(reader: Box<dyn RecordBatchReader + Send>, name: &str, options: &InputOptions) -> Result<Source> {
     let path = PathBuf::from(name);
@@ -79,38 +64,6 @@ pub fn from_batches(reader: Box<dyn RecordBatchReader + Send>, name: &str, optio
     let parser = TableParser { path, columns, longest_id_bytes: LONGEST_ID_BYTES, left_out };
     with_sides(with_conditions(TableBlocks::source(facts, parser, batches), options, &[])?, options)?
         .with_id_type(options.ids)
-}
-
-/// The chosen columns of record batches, which are validated; `path` stands for them in messages.
-pub fn checked_batches(mut reader: Box<dyn RecordBatchReader + Send>, chosen: Vec<usize>, path: &Path) -> Batches {
-    let source = path.to_owned();
-    let invalid = move |error: &str| {
-        Error::input(&source, None, "rows of a table", format!("what is no valid Arrow data ({error})"))
-            .advise("have the library that made the table copy or validate it")
-    };
-    let batches = std::iter::from_fn(move || {
-        // A part without rows of a larger batch may have offsets that are those of no array.
-        let mut batches = reader.by_ref().skip_while(|batch| batch.as_ref().is_ok_and(|batch| batch.num_rows() == 0));
-        let batch = match making_rows(|| batches.next())? {
-            Ok(batch) => batch,
-            // An error of our own, such as that of a damaged image whose edges are read, or of the caller's reader.
-            Err(ArrowError::ExternalError(error)) => {
-                return Some(Err(error.downcast::<Error>().map_or_else(Error::Custom, |error| *error)));
-            }
-            Err(error) => return Some(Err(invalid(&error.to_string()))),
-        };
-        let rows = guarded(|| {
-            let batch = batch.project(&chosen).map_err(|error| error.to_string())?;
-            // Tables of other libraries are validated: an offset beyond its buffer would be read.
-            for column in batch.columns() {
-                column.to_data().validate_full().map_err(|error| error.to_string())?;
-            }
-            Ok(batch)
-        });
-        let batch = |rows| Batch { rows, unpacked: Vec::new(), len_bytes: 0, position_bytes: 0 };
-        Some(rows.map(batch).map_err(|error| invalid(&error)))
-    });
-    Box::new(batches)
 }
 
 #[derive(Clone, Debug)]

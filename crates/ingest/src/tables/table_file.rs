@@ -7,9 +7,9 @@ use crate::format::{Format, is_table};
 use crate::input::context::InputContext;
 use crate::input::file::Input;
 use crate::tables::arrow_stream;
+use crate::tables::batches::Batches;
 #[cfg(feature = "parquet")]
 use crate::tables::parquet;
-use crate::tables::table::Batches;
 use crate::tables::values::{column_names, each_integer, each_real, is_integer, is_real, texts_of};
 use arrow_array::{Array, RecordBatch};
 use arrow_schema::SchemaRef;
