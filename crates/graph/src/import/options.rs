@@ -145,32 +145,6 @@ pub struct ImportStats {
     pub memory_peak_bytes: u64,
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::generate::{GeneratedWeights, Shape};
-    use outcore_ingest::IdKind;
-
-    fn check<T: Choice + std::fmt::Debug>() {
-        for &(value, name, _) in T::ALL {
-            assert_eq!((value.name(), T::named(name)), (name, Some(value)));
-            // And none is called like another.
-            assert_eq!(format!("{value:?}").to_lowercase(), name);
-        }
-        assert_eq!(T::named("nothing"), None);
-    }
-
-    #[test]
-    fn values_are_found_by_their_names() {
-        check::<Duplicates>();
-        check::<IdKind>();
-        check::<OrderChoice>();
-        check::<SelfLoops>();
-        check::<GeneratedWeights>();
-        check::<Shape>();
-    }
-}
-
 /// Refuses what rectangular matrices have not.
 pub(super) fn check_rectangular(rows: Option<u64>, directed: bool, order: OrderChoice) -> Result<()> {
     let refused = match rows {
@@ -211,4 +185,30 @@ pub(super) fn check_complex(facts: &Facts, duplicates: Duplicates) -> Result<()>
         _ => return Ok(()),
     };
     Err(Error::Usage(text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::generate::{GeneratedWeights, Shape};
+    use outcore_ingest::IdKind;
+
+    fn check<T: Choice + std::fmt::Debug>() {
+        for &(value, name, _) in T::ALL {
+            assert_eq!((value.name(), T::named(name)), (name, Some(value)));
+            // And none is called like another.
+            assert_eq!(format!("{value:?}").to_lowercase(), name);
+        }
+        assert_eq!(T::named("nothing"), None);
+    }
+
+    #[test]
+    fn values_are_found_by_their_names() {
+        check::<Duplicates>();
+        check::<IdKind>();
+        check::<OrderChoice>();
+        check::<SelfLoops>();
+        check::<GeneratedWeights>();
+        check::<Shape>();
+    }
 }
