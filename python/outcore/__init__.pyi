@@ -17,11 +17,7 @@ from outcore._graphs.importing import load_graph as load_graph
 from outcore._graphs.estimate import Estimate as Estimate
 from outcore._outcore import Table as Table
 from outcore._graphs.estimate import estimate as estimate
-from outcore._outcore import AlgorithmResult as AlgorithmResult
-from outcore._outcore import Degrees as Degrees
-from outcore._outcore import Edges as Edges
-from outcore._outcore import Nodes as Nodes
-from outcore._outcore import __version__ as __version__
+from outcore._graphs.report import Report as Report
 from outcore._errors import ConvergenceError as ConvergenceError
 from outcore._errors import CorruptImageError as CorruptImageError
 from outcore._errors import DiskSpaceError as DiskSpaceError
@@ -32,7 +28,11 @@ from outcore._errors import NoImageError as NoImageError
 from outcore._errors import NoVertexError as NoVertexError
 from outcore._errors import OutcoreError as OutcoreError
 from outcore._errors import VerificationError as VerificationError
-from outcore._graphs.report import Report as Report
+from outcore._outcore import AlgorithmResult as AlgorithmResult
+from outcore._outcore import Degrees as Degrees
+from outcore._outcore import Edges as Edges
+from outcore._outcore import Nodes as Nodes
+from outcore._outcore import __version__ as __version__
 from outcore._linalg.matrix import MultiplyPlan as MultiplyPlan
 from outcore._linalg.matrix import SparseMatrix as SparseMatrix
 from outcore._linalg.matrix import import_matrix as import_matrix

@@ -94,7 +94,7 @@ def stubs() -> str:
     public = [name for name in outcore.__all__ if name not in _algorithms.__all__]
     homes = {
         name: module.__name__
-        for module in (program, importing, estimate, _outcore, _errors, report)
+        for module in (program, importing, estimate, report, _errors, _outcore)
         for name in public
         if vars(module).get(name) is getattr(outcore, name)
     }
