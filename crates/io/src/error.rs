@@ -216,7 +216,7 @@ impl std::fmt::Display for Text<'_> {
                         let bytes = bytes_text(*bytes);
                         write!(f, "the addresses of this process are limited to {bytes}: raise that limit (ulimit -v)")
                     }
-                    None => f.write_str("free some memory, or choose a smaller limit (--memory)"),
+                    None => f.write_str("free some memory, or choose a smaller limit"),
                 }
             }
             Error::OtherProcess { name, opened_by } => write!(
