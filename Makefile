@@ -39,7 +39,7 @@ export OUTCORE_DATA ?= $(abspath ../shared/data)
 
 .PHONY: build install install-checked stubs demo test quick test-rust test-python docs test-docs tidy fuzz soak bench release clean
 
-# The command that stands alone. It shares every dependency with the Python module: see crates/outcore/Cargo.toml.
+# The command that stands alone. It shares every dependency with the Python module: see crates/cli/Cargo.toml.
 build:
 	$(STAGE) "compiling" cargo build --release --locked --package outcore-cli
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Packages every crate that can be published, unpacks the packages and checks that they compile from these files alone,
-# with all features and with none. Run by `make test`; nothing is published.
+# with all features and with none. Run by `make tidy`; nothing is published.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 target=${CARGO_TARGET_DIR:-target}

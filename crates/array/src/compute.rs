@@ -488,6 +488,16 @@ impl<'a> Computation<'a> {
 
     /// The value of an array that needs no pass any more. Of a large one that is planned it is a stand-in.
     pub fn value(&mut self, array: &Array) -> Result<Memory> {
+        self.value_within(array, MOST_PLANNED_BYTES)
+    }
+
+    /// Plans the value of an array that is a goal: nothing depends on it, so no function of a user is called for it.
+    pub fn plan_value(&mut self, array: &Array) -> Result<()> {
+        self.value_within(array, 0).map(drop)
+    }
+
+    /// The value of an array; where it is planned and takes more than `most_bytes`, a stand-in.
+    fn value_within(&mut self, array: &Array, most_bytes: u64) -> Result<Memory> {
         if let Some(memory) = self.known.get(array) {
             return Ok(memory);
         }
@@ -503,7 +513,7 @@ impl<'a> Computation<'a> {
         let result_bytes = array.count() * array.element().bytes() as u64;
         let held_bytes = result_bytes + self.planned_bytes.unwrap_or(0);
         budget.require(&plan.purpose(), needs.readers_bytes + needs.other_bytes + held_bytes)?;
-        if self.planned_bytes.is_some() && result_bytes > MOST_PLANNED_BYTES {
+        if self.planned_bytes.is_some() && result_bytes > most_bytes {
             self.planned_bytes = Some(held_bytes);
             return Ok(self.stand_in(array));
         }

@@ -128,7 +128,7 @@ fn explain_once(runtime: &Runtime, goals: &[Goal]) -> Result<Explanation> {
     }
     for goal in goals {
         if let Goal::Value(array) = goal {
-            computation.value(array)?;
+            computation.plan_value(array)?;
         }
     }
     Ok(Explanation { passes })

@@ -547,7 +547,7 @@ impl Source {
     /// A type of integers for ids that are strings.
     pub fn with_id_type(mut self, ids: IdKind) -> Result<Self> {
         let IdKind::Type(kind) = ids else { return Ok(self) };
-        if self.facts.string_ids && self.facts.sides.is_none() {
+        if self.facts.string_ids && !self.facts.sides_are_matrix {
             let expected = format!("ids that are integers, as --ids {} says", kind.name());
             return Err(Error::input(self.parser.path(), None, expected, "strings").advise("leave --ids out"));
         }

@@ -27,6 +27,8 @@ pub(crate) fn open(
     options: &InputOptions,
     partitions: &Partitions,
 ) -> Result<Source> {
+    // Where the files are a part of the inputs, others may have what options name.
+    let are_all = options.united.is_none();
     let (mut options, partitions) = (among_several(&inputs, format, options)?, partitions.clone());
     let open_one = move |input: &Input, options: &InputOptions| -> Result<Source> {
         Ok(partitions.add_to(counted(format.open(input, options)?, input), input.path()))
@@ -41,12 +43,12 @@ pub(crate) fn open(
     }
     let names: Vec<PathBuf> = inputs.iter().map(|input| input.path().to_owned()).collect();
     let empty: Vec<bool> = inputs.iter().map(|input| input.size_bytes() == Some(0)).collect();
-    let mut facts = join(&names, &empty, &all)?;
+    let mut facts = join(&names, &empty, &all, true)?;
     facts.counts = inputs.iter().map(|input| Arc::clone(input.counts())).collect();
     in_asked_order(&mut facts, &options);
     let speaking = (0..all.len()).find(|&place| !empty[place] && has_rows(&all[place]));
-    if let Some(speaking) = speaking {
-        check_asked(&facts, &options, || format.open(&inputs[speaking], &strict(&options)).map(drop))?;
+    if let Some(speaking) = speaking.filter(|_| are_all) {
+        check_asked(&facts, &options, |name| format.open(&inputs[speaking], &strict(&options, name)).map(drop))?;
     }
     if facts.string_ids {
         options.ids = IdKind::String;
@@ -77,8 +79,9 @@ fn among_several(inputs: &[Input], format: &Format, options: &InputOptions) -> R
     Ok(options)
 }
 
-fn strict(options: &InputOptions) -> InputOptions {
-    InputOptions { united: None, ..options.clone() }
+/// Options for an input that must have an attribute.
+fn strict(options: &InputOptions, attribute: &str) -> InputOptions {
+    InputOptions { united: None, attributes: Attributes::Named(vec![attribute.to_owned()]), ..options.clone() }
 }
 
 /// Puts the attributes that options name into their order, before those that are read for conditions.
@@ -89,12 +92,14 @@ fn in_asked_order(facts: &mut Facts, options: &InputOptions) {
     }
 }
 
-/// Refuses an attribute that options name and no input has, as `refuse` does for one of them.
-fn check_asked(facts: &Facts, options: &InputOptions, refuse: impl FnOnce() -> Result<()>) -> Result<()> {
+/// Refuses an attribute that options name and no input has, as `refuse` does for one of them. Numbers of columns are
+/// those of an input, which has refused others.
+fn check_asked(facts: &Facts, options: &InputOptions, refuse: impl FnOnce(&str) -> Result<()>) -> Result<()> {
     let Attributes::Named(asked) = &options.attributes else { return Ok(()) };
-    let is_there = |name: &String| facts.attributes.iter().any(|field| field.name == *name);
+    let has_name = |name: &String| facts.attributes.iter().any(|field| field.name == *name);
+    let is_there = |name: &String| has_name(name) || name.parse::<usize>().is_ok();
     let Some(other) = asked.iter().find(|name| !is_there(name)) else { return Ok(()) };
-    refuse()?;
+    refuse(other)?;
     Err(Error::Usage(format!("--attributes {other}: no input has such a column with values")))
 }
 
@@ -109,14 +114,14 @@ fn check_asked(facts: &Facts, options: &InputOptions, refuse: impl FnOnce() -> R
 pub fn chained(parts: Vec<(PathBuf, Source)>, options: &InputOptions) -> Result<Source> {
     let (names, sources): (Vec<PathBuf>, Vec<Source>) = parts.into_iter().unzip();
     let all: Vec<Facts> = sources.iter().map(|source| source.facts().clone()).collect();
-    let mut facts = join(&names, &vec![false; names.len()], &all)?;
+    let mut facts = join(&names, &vec![false; names.len()], &all, false)?;
     (facts.files, facts.counts) = (Files::default(), Vec::new());
     for own in &all {
         facts.files.extend(&own.files);
         facts.counts.extend(own.counts.iter().cloned());
     }
     in_asked_order(&mut facts, options);
-    check_asked(&facts, options, || Ok(()))?;
+    check_asked(&facts, options, |_| Ok(()))?;
     let fields = facts.attributes.clone();
     let mut sources = sources.into_iter().zip(names.clone()).map(move |(source, name)| united(source, &fields, &name));
     let first = sources.next().expect("a chain has parts");
@@ -135,7 +140,7 @@ fn has_rows(facts: &Facts) -> bool {
 }
 
 /// Combines the facts of all inputs; a contradiction is an error.
-fn join(names: &[PathBuf], empty: &[bool], all: &[Facts]) -> Result<Facts> {
+fn join(names: &[PathBuf], empty: &[bool], all: &[Facts], may_reopen: bool) -> Result<Facts> {
     // Empty files are skipped when formats are compared.
     let has_rows = |place: &usize| !empty[*place] && has_rows(&all[*place]);
     let speaking = (0..all.len()).find(has_rows).unwrap_or(0);
@@ -153,7 +158,7 @@ fn join(names: &[PathBuf], empty: &[bool], all: &[Facts]) -> Result<Facts> {
         .map(|place| (&*names[place], &all[place]))
         .collect();
     check_kept(&speaking)?;
-    let (attributes, note) = union(&speaking)?;
+    let (attributes, note) = union(&speaking, may_reopen)?;
     // A column without values in one file may have some in another.
     joined.unread.retain(|name| attributes.iter().all(|field| field.name != *name));
     joined.attributes = attributes;
@@ -255,6 +260,9 @@ fn add(joined: &mut Facts, facts: &Facts) {
     joined.has_real_weights |= facts.has_real_weights;
     joined.keeps_parallel |= facts.keeps_parallel;
     joined.declared = hull(joined.declared, facts.declared);
+    // Each sample stands for the bytes of its own input.
+    joined.sample =
+        whole_sample(joined).zip(whole_sample(facts)).map(|(a, b)| [0, 1].map(|i| a[i].saturating_add(b[i])));
     joined.input_bytes = joined.input_bytes.zip(facts.input_bytes).map(|(a, b)| a.saturating_add(b));
     joined.edges = joined.edges.zip(facts.edges).and_then(|(a, b)| a.checked_add(b));
     joined.block_bytes = joined.block_bytes.max(facts.block_bytes);
@@ -271,6 +279,13 @@ fn add(joined: &mut Facts, facts: &Facts) {
             joined.notes.push(note.clone());
         }
     }
+}
+
+/// The edges and bytes of a whole input, as its sample suggests.
+fn whole_sample(facts: &Facts) -> Option<[u64; 2]> {
+    let ([edges, bytes], whole) = facts.sample.zip(facts.input_bytes)?;
+    let edges = u128::from(edges) * u128::from(whole) / u128::from(bytes.max(1));
+    Some([u64::try_from(edges).unwrap_or(u64::MAX), whole])
 }
 
 /// Combines the attributes of vertices of two inputs, of which one may have none.

@@ -353,7 +353,9 @@ impl Format {
         }
         let mut source = (self.open)(input, options)?;
         let facts = &mut source.facts;
-        if facts.edges.is_none() && facts.sample.is_none() {
+        // A file that is opened again was sampled before.
+        let is_again = options.united.as_ref().is_some_and(|united| !united.is_empty());
+        if facts.edges.is_none() && facts.sample.is_none() && !is_again {
             facts.sample = sample_edges(input, self.name);
         }
         Ok(source)

@@ -21,10 +21,11 @@ struct United<'a> {
 }
 
 /// The attributes of all inputs, in the order in which they first stand, and a note on those that some inputs lack.
+/// Text that will be opened again has strings where kinds differ.
 ///
 /// # Errors
 /// An attribute of kinds that contradict each other; too many attributes.
-pub(crate) fn union(inputs: &[(&Path, &Facts)]) -> Result<(Vec<AttributeField>, Option<String>)> {
+pub(crate) fn union(inputs: &[(&Path, &Facts)], may_reopen: bool) -> Result<(Vec<AttributeField>, Option<String>)> {
     let mut all: Vec<United<'_>> = Vec::new();
     for &(path, facts) in inputs {
         for field in &facts.attributes {
@@ -41,7 +42,7 @@ pub(crate) fn union(inputs: &[(&Path, &Facts)]) -> Result<(Vec<AttributeField>, 
                 (known.field.kind, known.decided_by) = (field.kind.clone(), path);
                 continue;
             }
-            let kind = common_kind(&known.field.kind, &field.kind, facts.text.is_some());
+            let kind = common_kind(&known.field.kind, &field.kind, may_reopen && facts.text.is_some());
             let kind = kind.ok_or_else(|| differs(known, field, path))?;
             if kind != known.field.kind {
                 (known.field.kind, known.decided_by) = (kind, path);
@@ -65,14 +66,14 @@ pub(crate) fn union(inputs: &[(&Path, &Facts)]) -> Result<(Vec<AttributeField>, 
     Ok((all.into_iter().map(|one| one.field).collect(), note))
 }
 
-/// The kind that holds the values of both; strings hold what stands in text.
-fn common_kind(one: &AttributeKind, other: &AttributeKind, is_text: bool) -> Option<AttributeKind> {
+/// The kind that holds the values of both; strings hold what stands in text that is opened again.
+fn common_kind(one: &AttributeKind, other: &AttributeKind, may_be_strings: bool) -> Option<AttributeKind> {
     match (one, other) {
         _ if one == other => Some(one.clone()),
         (AttributeKind::Integer, AttributeKind::Real) | (AttributeKind::Real, AttributeKind::Integer) => {
             Some(AttributeKind::Real)
         }
-        _ => is_text.then_some(AttributeKind::String),
+        _ => may_be_strings.then_some(AttributeKind::String),
     }
 }
 
@@ -131,11 +132,11 @@ mod tests {
         let [one, other] = [Path::new("one"), Path::new("other")];
         let a = facts(&[("x", Integer), ("y", Date), ("z", String)], &["z"]);
         let b = facts(&[("new", Boolean), ("x", Real), ("z", Integer)], &[]);
-        let (fields, note) = union(&[(one, &a), (other, &b)]).unwrap();
+        let (fields, note) = union(&[(one, &a), (other, &b)], true).unwrap();
         assert_eq!(fields, facts(&[("x", Real), ("y", Date), ("z", Integer), ("new", Boolean)], &[]).attributes);
         assert!(note.unwrap().ends_with("y (1 of 2), new (1 of 2)."));
         let c = facts(&[("y", Integer)], &[]);
-        let error = union(&[(one, &a), (other, &c)]).unwrap_err().to_string();
+        let error = union(&[(one, &a), (other, &c)], true).unwrap_err().to_string();
         assert!(error.starts_with("other: expected the attribute `y` (date"), "{error}");
         assert!(error.contains("as in one, found `y` (integer)"), "{error}");
         let text = |facts: Facts| {
@@ -143,8 +144,13 @@ mod tests {
             let text = TextFacts { separator, header: true, weight_column, columns: 3, has_rows: true };
             Facts { text: Some(text), ..facts }
         };
-        let (fields, note) = union(&[(one, &text(facts(&[("y", Date)], &[]))), (other, &text(c))]).unwrap();
+        let (fields, note) = union(&[(one, &text(facts(&[("y", Date)], &[]))), (other, &text(c))], true).unwrap();
         assert_eq!((fields, note), (facts(&[("y", String)], &[]).attributes, None));
+        // Without a second opening, the values were read as what they are.
+        assert!(
+            union(&[(one, &text(facts(&[("y", Date)], &[]))), (other, &text(facts(&[("y", Real)], &[])))], false)
+                .is_err()
+        );
     }
 
     #[test]

@@ -147,6 +147,16 @@ struct Job<'a> {
 }
 
 impl DenseFactor<'_> {
+    /// Refuses a factor that is there to plan with.
+    fn check_there(&self) -> Result<()> {
+        match self {
+            DenseFactor::Planned { .. } => {
+                Err(Error::Usage("expected a factor with numbers to multiply, found one to plan with".to_owned()))
+            }
+            _ => Ok(()),
+        }
+    }
+
     fn shape(&self) -> (u64, usize, bool) {
         match *self {
             DenseFactor::File(file) => (file.shape().0, file.shape().1 as usize, file.is_complex()),
@@ -206,6 +216,7 @@ impl SparseMatrix {
         factor: DenseFactor<'_>,
         product: DenseProduct<'_>,
     ) -> Result<StreamedProduct> {
+        factor.check_there()?;
         let numbers = match product {
             DenseProduct::File(file) => return self.multiply_to_file(semiring, operand, factor, file)?.commit(),
             DenseProduct::Numbers(numbers) => numbers,
@@ -233,6 +244,7 @@ impl SparseMatrix {
         factor: DenseFactor<'_>,
         product: &ProductFile,
     ) -> Result<UnnamedProduct> {
+        factor.check_there()?;
         check_semiring(semiring, self.is_complex() || factor.shape().2)?;
         let (mut stats, graph) = (self.begin(), self.graph());
         // A product that fits neither memory nor the file is refused before a file is created.

@@ -114,7 +114,7 @@ pub mod io {
     };
 }
 
-/// The programs of the documentation are compiled by the tests, and run where they need no file.
+/// The programs of the documentation are compiled by the tests, and run unless they need an image that is there.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/howto/write-an-algorithm.md")]
 mod write_an_algorithm {}

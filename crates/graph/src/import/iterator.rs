@@ -1,7 +1,7 @@
 //! Edges from an iterator of the caller, as a source of an import.
 
 use arrow_array::types::{ArrowPrimitiveType, Float32Type, Float64Type, Int32Type, Int64Type, UInt32Type, UInt64Type};
-use arrow_array::{ArrayRef, PrimitiveArray, RecordBatch, RecordBatchIterator, StringArray};
+use arrow_array::{ArrayRef, LargeStringArray, PrimitiveArray, RecordBatch, RecordBatchIterator};
 use arrow_schema::{DataType, Field, Schema};
 use outcore_image::Result;
 use outcore_ingest::{InputOptions, Source, from_batches};
@@ -76,10 +76,10 @@ macro_rules! texts {
         impl sealed::Sealed for $value {}
 
         impl Cell for $value {
-            const KIND: DataType = DataType::Utf8;
+            const KIND: DataType = DataType::LargeUtf8;
 
             fn column(values: Vec<Self>) -> ArrayRef {
-                Arc::new(values.into_iter().map(Some).collect::<StringArray>())
+                Arc::new(values.into_iter().map(Some).collect::<LargeStringArray>())
             }
         }
 
@@ -141,7 +141,7 @@ impl<I: EdgeId, W: EdgeWeight> EdgeTuple for (I, I, W) {
 /// None before the import: it refuses weights that are NaN.
 pub fn from_edges<E: EdgeTuple>(edges: impl IntoIterator<Item = E, IntoIter: Send + 'static>) -> Result<Source> {
     let schema = Arc::new(Schema::new(E::fields()));
-    let (batch_schema, mut edges) = (Arc::clone(&schema), edges.into_iter());
+    let (batch_schema, mut edges) = (Arc::clone(&schema), edges.into_iter().fuse());
     let batches = std::iter::from_fn(move || {
         let some: Vec<E> = edges.by_ref().take(BATCH_ROWS).collect();
         (!some.is_empty()).then(|| RecordBatch::try_new(Arc::clone(&batch_schema), E::columns(some)))

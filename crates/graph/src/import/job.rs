@@ -187,6 +187,7 @@ impl<'a> Job<'a> {
             }
         };
         let mut manifest = self.manifest(&input, &merged, &written, column, weights, numbered.order);
+        self.check_id_type(ends)?;
         manifest.id_type = self.id_type(ends);
         if let Some((StoredAttributes { values, attributes }, sources)) = sides {
             (manifest.vertex_values, manifest.vertex_attributes) = (values, attributes);
@@ -211,7 +212,8 @@ impl<'a> Job<'a> {
             return Err(self.too_few(expected, read.to_string(), NO_IMAGE));
         }
         let empty: Vec<&PathBuf> = self.facts.files.without_edges().collect();
-        if let (true, [first, ..]) = (self.options.refuse_empty_files, &empty[..]) {
+        let refuses_empty = self.options.refuse_empty_files && self.facts.files.paths.len() > 1;
+        if let (true, [first, ..]) = (refuses_empty, &empty[..]) {
             let found = format!("none in {} of {} files", empty.len(), self.facts.files.paths.len());
             return Err(
                 Error::input(*first, None, "edges in every file, as --refuse-empty-files says", found).advise(NO_IMAGE)

@@ -25,7 +25,7 @@ const VERTICES: &str = ".vertices";
 
 /// Endings of names of files that hold no data: checksums and signatures, copies, what is not complete, marks, and
 /// descriptions.
-const OTHER_ENDINGS: [&str; 40] = [
+const OTHER_ENDINGS: [&str; 42] = [
     "~",
     ".bak",
     ".backup",
@@ -48,9 +48,11 @@ const OTHER_ENDINGS: [&str; 40] = [
     ".sha1",
     ".sha1sum",
     ".sha224",
+    ".sha224sum",
     ".sha256",
     ".sha256sum",
     ".sha384",
+    ".sha384sum",
     ".sha512",
     ".sha512sum",
     ".b2",
