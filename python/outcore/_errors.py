@@ -36,16 +36,17 @@ class CorruptImageError(OutcoreError):
 
 
 class MemoryLimitError(OutcoreError, MemoryError):
-    """An operation needs more memory than the limit leaves. It is raised before anything is done."""
+    """An operation needs more memory than the limit leaves, and is refused before anything is done; or the system has
+    less than the limit, as by `ulimit -v`."""
 
     kind = "memory"
     needed_bytes: int
     """The bytes that the operation needs."""
-    available_bytes: int
-    """The bytes that are available under the limit."""
-    limit_bytes: int
-    """The limit."""
-    holders: dict[str, int]
+    available_bytes: int | None = None
+    """The bytes that are available under the limit; None where the system refused them."""
+    limit_bytes: int | None = None
+    """The limit; None where the system refused the bytes."""
+    holders: dict[str, int] = {}
     """The owners of the other memory, with its bytes; the largest first."""
 
 

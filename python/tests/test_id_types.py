@@ -202,3 +202,11 @@ def test_rows_and_columns_of_a_matrix_have_their_ids(tmp_path):
     places = (np.array([0, 1], "int8"), np.array([1, 2], "int8"))
     with oc.import_matrix(places, tmp_path / "s.oc", shape=(200, 300)) as S:
         assert S.graph.info()["ids"] == "int64"
+
+
+@pytest.mark.parametrize("dtype", INTEGERS)
+def test_ids_of_a_range_are_found(dtype, tmp_path):
+    ids = np.arange(3, 13, dtype=dtype)
+    oc.import_graph((ids[:-1], ids[1:]), tmp_path / "g.oc", order="input")
+    with oc.Graph(tmp_path / "g.oc") as g:
+        assert [id for id in range(16) if id in g] == ids.tolist()

@@ -237,8 +237,8 @@ fn finish(
     if let Some(page) = &mut page {
         match page.result.add_rows(table, ranked.as_deref()) {
             // The page does without rows whose ids are too many.
-            Ok(()) | Err(Error::Io(outcore::io::Error::Memory { .. })) => {}
-            Err(error) => return Err(error),
+            Err(error) if !error.is_out_of_memory() => return Err(error),
+            _ => {}
         }
     }
     account(table.image().runtime(), stats, page, common)?;

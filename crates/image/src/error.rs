@@ -181,6 +181,11 @@ impl Error {
         Error::Custom(error.into())
     }
 
+    /// Whether there was no memory: under the limit, or of the system. Some operations do without then.
+    pub fn is_out_of_memory(&self) -> bool {
+        matches!(self, Error::Io(error) if error.is_out_of_memory())
+    }
+
     /// A refusal of memory with a limit that is enough for a whole operation, whose needs show one after the other:
     /// see [`enough_bytes`]. Any other error is unchanged.
     pub fn planned_again<T>(self, plan: impl Fn(u64) -> Result<T>) -> Self {

@@ -151,6 +151,11 @@ impl Error {
         self
     }
 
+    /// Whether there was no memory: under the limit, or of the system. Some operations do without then.
+    pub fn is_out_of_memory(&self) -> bool {
+        matches!(self, Error::Memory { .. } | Error::MemoryRefused { .. })
+    }
+
     /// The limit that a refusal of memory advises.
     pub fn advised_bytes(&self) -> Option<u64> {
         if let Error::Memory { advised_bytes, .. } = self { Some(*advised_bytes) } else { None }

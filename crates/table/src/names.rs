@@ -129,7 +129,7 @@ impl Names {
             match Group::new(image, vertices) {
                 Ok(ids) => return Ok((ids, end)),
                 // These ids are longer than the mean.
-                Err(Error::Io(outcore_io::Error::Memory { .. })) if most > fewest => memory_bytes /= 2,
+                Err(error) if error.is_out_of_memory() && most > fewest => memory_bytes /= 2,
                 Err(error) => return Err(error),
             }
         }
@@ -270,7 +270,7 @@ pub fn shown_members(image: &Image, components: &Array<u32>) -> Result<Option<Ar
 fn lookup(image: &Image) -> Result<Option<IdLookup>> {
     match IdLookup::new(image) {
         Ok(lookup) => Ok(Some(lookup)),
-        Err(Error::Io(outcore_io::Error::Memory { .. })) => Ok(None),
+        Err(error) if error.is_out_of_memory() => Ok(None),
         Err(error) => Err(error),
     }
 }
@@ -335,7 +335,7 @@ fn members_by_passes(image: &Image, components: &Array<u32>, smallest: &mut Arra
         }
         let is_wanted = |component| (from..to).contains(&component) && shared.contains(component);
         let members = match smallest_of(image, components, is_wanted) {
-            Err(Error::Io(outcore_io::Error::Memory { .. })) if count > 1 => {
+            Err(error) if error.is_out_of_memory() && count > 1 => {
                 memory_bytes /= 2;
                 continue;
             }

@@ -134,8 +134,10 @@ def call_text(function: str, inputs: list[str], options: list[Option]) -> str:
 def input_text(given: Any, called: str) -> str:
     """The input of an import in a call: paths and short lists as they are, of anything else a name that a user could
     have given it. `called` says what it is: "the pandas frame" is `frame`."""
+    if isinstance(given, str | os.PathLike):
+        return repr(str(os.fspath(given)))
     text = _literal(given)
-    if text is not None and (isinstance(given, str) or len(text) <= _MOST_CHARACTERS):
+    if text is not None and len(text) <= _MOST_CHARACTERS:
         return text
     if isinstance(given, list | tuple):
         are_paths = [isinstance(part, str | os.PathLike) for part in given]

@@ -307,10 +307,10 @@ impl Iterator for ListLoop<'_> {
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
+        if self.ended {
+            return None;
+        }
         if self.next == self.collected.complete() {
-            if self.ended {
-                return None;
-            }
             match self.read() {
                 Ok(true) => {}
                 end => {

@@ -197,7 +197,8 @@ mod tests {
         for &(value, name, _) in T::ALL {
             assert_eq!((value.name(), T::named(name)), (name, Some(value)));
             // And none is called like another.
-            assert_eq!(format!("{value:?}").to_lowercase(), name);
+            let written = format!("{value:?}").to_lowercase();
+            assert_eq!(written.trim_start_matches("type(").trim_end_matches(')'), name);
         }
         assert_eq!(T::named("nothing"), None);
     }

@@ -132,8 +132,8 @@ impl Ids {
     /// The vertex of an id, if there is one.
     pub fn find(&self, image: &Image, id: Id<&str>) -> Option<u32> {
         let vertices = image.manifest().vertices;
-        if let (IdColumn::Range { first }, Id::Signed(id)) = (&image.manifest().ids, id) {
-            let place = u64::try_from(i128::from(id) - i128::from(*first)).ok();
+        if let (IdColumn::Range { first }, Some(id)) = (&image.manifest().ids, id.number()) {
+            let place = u64::try_from(id - i128::from(*first)).ok();
             return place.filter(|&place| place < vertices).map(|place| place as u32);
         }
         let vertex = |place: usize| self.by_id.as_ref().map_or(place as u32, |vertices| vertices[place]);

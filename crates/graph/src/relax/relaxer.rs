@@ -9,7 +9,7 @@ use crate::engine::vertex_set::Bitmap;
 use crate::relax::by_page::ByPage;
 use crate::relax::by_rank::{ByRank, hint_bytes};
 use crate::relax::cached_lists::CachedLists;
-use outcore_image::{Error, Result, SweepStats};
+use outcore_image::{Result, SweepStats};
 use outcore_io::Reservation;
 use std::time::Instant;
 
@@ -171,7 +171,7 @@ impl<F: FnMut()> Drop for OnDrop<F> {
 /// Turns an out-of-memory error into `None`.
 fn none_if_out_of_memory<T>(result: Result<T>) -> Result<Option<T>> {
     match result {
-        Err(Error::Io(outcore_io::Error::Memory { .. })) => Ok(None),
+        Err(error) if error.is_out_of_memory() => Ok(None),
         result => result.map(Some),
     }
 }

@@ -21,7 +21,7 @@ use crate::phases::{Phase, bytes_of, require, require_own};
 use outcore_array::kernel::{Binary, Fold, Scalar};
 use outcore_array::{Array, ElementType};
 use outcore_declare::{Fact, Parameter, Values};
-use outcore_image::{Error, Result, Stats};
+use outcore_image::{Result, Stats};
 use outcore_io::Runtime;
 use std::sync::Arc;
 
@@ -275,7 +275,7 @@ impl<'a> Run<'a> {
                 self.input.picks(Some(self.centres[first..].to_vec()), nearest, k, seed)
             };
             let found = match costs.one(self.runtime, pick(first, nearest.as_ref())?) {
-                Err(Error::Io(outcore_io::Error::Memory { .. })) if nearest.is_some() => {
+                Err(error) if error.is_out_of_memory() && nearest.is_some() => {
                     nearest = None;
                     costs.one(self.runtime, pick(0, None)?)?
                 }
@@ -302,7 +302,7 @@ impl<'a> Run<'a> {
             all.push(ClassMoments::of(self.input.x, self.input.weights)?);
         }
         let found = match costs.compute(self.runtime, &all) {
-            Err(Error::Io(outcore_io::Error::Memory { .. })) if self.bounds.is_some() => {
+            Err(error) if error.is_out_of_memory() && self.bounds.is_some() => {
                 self.bounds = None;
                 return self.assigned(costs, with_spread, with_inertia);
             }
@@ -364,7 +364,7 @@ impl<'a> Run<'a> {
         let empty: Vec<usize> = (0..sums.counts.len()).filter(|&own| sums.counts[own] == 0.0).collect();
         let farthest = self.input.farthest(self.centres.clone(), empty.len())?;
         let found = match costs.one(self.runtime, farthest.clone()) {
-            Err(Error::Io(outcore_io::Error::Memory { .. })) if self.bounds.is_some() => {
+            Err(error) if error.is_out_of_memory() && self.bounds.is_some() => {
                 self.bounds = None;
                 costs.one(self.runtime, farthest)?
             }

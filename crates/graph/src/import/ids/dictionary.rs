@@ -201,7 +201,7 @@ impl Hashed {
                 return Ok(false);
             }
             let mut slots: Array<[u64; 3]> = match Array::zeroed(&self.budget, SLOTS_PURPOSE, 2 * self.slots.len()) {
-                Err(outcore_io::Error::Memory { .. }) if self.used > 0 => return Ok(false),
+                Err(error) if error.is_out_of_memory() && self.used > 0 => return Ok(false),
                 made => made?,
             };
             let mask = slots.len() - 1;
