@@ -46,13 +46,13 @@ struct Both {
 struct Machine<'a> {
     bytes: &'a [u8],
     folder: &'a Path,
-    runtime: Arc<Runtime>,
+    runtime: Runtime,
     stack: Vec<Both>,
     /// Values rounded in an order of their own, which are compared but not used.
     rounded: Vec<Both>,
 }
 
-fn runtime(threads: usize, memory_mib: u64, faults: Faults) -> Arc<Runtime> {
+fn runtime(threads: usize, memory_mib: u64, faults: Faults) -> Runtime {
     let options = RuntimeOptions {
         memory_bytes: Some(memory_mib << 20),
         beside_process: true,
@@ -60,7 +60,7 @@ fn runtime(threads: usize, memory_mib: u64, faults: Faults) -> Arc<Runtime> {
         backend: Some(Arc::new(Sim::new(faults))),
         ..RuntimeOptions::default()
     };
-    Arc::new(Runtime::new(options).expect("a runtime"))
+    Runtime::new(options).expect("a runtime")
 }
 
 fn run(bytes: &[u8], folder: &Path) {
@@ -453,7 +453,7 @@ impl Machine<'_> {
 }
 
 /// Values of goals: the limit is low, and nothing but that may be in the way.
-fn computed(runtime: &Arc<Runtime>, goals: &[Goal]) -> Option<Vec<Memory>> {
+fn computed(runtime: &Runtime, goals: &[Goal]) -> Option<Vec<Memory>> {
     match compute(runtime, goals) {
         Ok(found) => Some(found.values),
         Err(error @ Error::Io(outcore_io::Error::Memory { .. })) => noted(Err(error)),

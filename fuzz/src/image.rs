@@ -85,14 +85,14 @@ struct Image {
 }
 
 /// A runtime with one worker, on a device that answers at once and in the same order every time.
-fn runtime() -> Result<Arc<Runtime>> {
+fn runtime() -> Result<Runtime> {
     let options = RuntimeOptions {
         memory_bytes: Some(current_memory_bytes() + MEMORY_BYTES),
         threads: Some(1),
         backend: Some(Arc::new(Sim::new(Faults::default()))),
         ..RuntimeOptions::default()
     };
-    Ok(Arc::new(Runtime::new(options)?))
+    Ok(Runtime::new(options)?)
 }
 
 impl Scratch {
@@ -299,7 +299,7 @@ fn work(image: &Path) -> Result<()> {
 /// Opens an image as a matrix and multiplies by it; what goes wrong after opening is noted, as with [`work`].
 fn multiply(image: &Path) -> Result<()> {
     let graph = Graph::open(&runtime()?, image, ImageOptions::default())?;
-    let matrix = SparseMatrix::new(Arc::new(graph), true)?;
+    let matrix = SparseMatrix::new(&graph, true)?;
     let (rows, columns) = matrix.shape();
     let parts = if matrix.is_complex() { 2 } else { 1 };
     for operand in [Operand::Matrix, Operand::Transpose, Operand::Adjoint] {

@@ -32,7 +32,7 @@ fn npy(bytes: &[u8]) {
     std::fs::write(&path, bytes).expect("a file in the scratch directory");
     let options = RuntimeOptions { threads: Some(1), backend: Some(Arc::new(Posix)), ..RuntimeOptions::default() };
     let runtime = Runtime::new(options).expect("a runtime");
-    let runtime = Arc::new(runtime);
+    let runtime = runtime;
     let numbers = DenseFile::open(&runtime, &path).and_then(|file| {
         let (rows, columns) = file.shape();
         let numbers = file.read(&runtime, "numbers", true)?;

@@ -202,7 +202,7 @@ pub fn run_algorithm(
     let given = values_of(algorithm, options)?;
     let options = Given::all(algorithm.options, &given);
     let values = Values::new(algorithm, given).map_err(|error| raise(py, error))?;
-    let graph = run(py, &Arc::clone(graph.runtime()), || values.weighing(graph))?;
+    let graph = run(py, &graph.runtime().clone(), || values.weighing(graph))?;
     if let Some(name) = values.unused_weights(algorithm, &graph) {
         let text = format!(
             "every edge counts 1: its weight, `{name}`, is not used; pass weight='{name}' to use it, or weight=None"
@@ -257,7 +257,7 @@ pub fn estimate(
 ) -> PyResult<(u64, u64, f64, u64, &'static str)> {
     let (algorithm, graph) = (named(py, name)?, graph.open(py)?);
     let values = Values::of_estimate(algorithm, values_of(algorithm, options)?, k).map_err(|error| raise(py, error))?;
-    let found = run(py, &Arc::clone(graph.runtime()), || {
+    let found = run(py, &graph.runtime().clone(), || {
         let graph = values.weighing(graph)?;
         let mut found = algorithm.plan(&graph, values)?.estimate(&graph);
         if output {
@@ -280,7 +280,7 @@ pub fn parse_bytes(py: Python<'_>, text: &str) -> PyResult<u64> {
 #[pyfunction]
 pub fn is_bipartite(py: Python<'_>, graph: &PyGraph) -> PyResult<bool> {
     let graph = graph.open(py)?;
-    run(py, &Arc::clone(graph.runtime()), || Ok(outcore::two_colours(&graph)?.is_bipartite))
+    run(py, &graph.runtime().clone(), || Ok(outcore::two_colours(&graph)?.is_bipartite))
 }
 
 /// A number of bytes as people read it.

@@ -61,21 +61,21 @@ pub struct PyGraph {
 
 impl PyGraph {
     /// The graph for one operation, unless it was closed, or opened by another process.
-    pub fn open(&self, py: Python<'_>) -> PyResult<Arc<Graph>> {
+    pub fn open(&self, py: Python<'_>) -> PyResult<Graph> {
         self.for_operation(py, self.progress(py))
     }
 
     /// [`PyGraph::open`] for an operation that objects of Python's hold, such as an iterator: it shows no progress.
-    pub fn open_for_rows(&self, py: Python<'_>) -> PyResult<Arc<Graph>> {
+    pub fn open_for_rows(&self, py: Python<'_>) -> PyResult<Graph> {
         self.for_operation(py, Wanted::Nothing)
     }
 
-    fn for_operation(&self, py: Python<'_>, progress: Wanted) -> PyResult<Arc<Graph>> {
+    fn for_operation(&self, py: Python<'_>, progress: Wanted) -> PyResult<Graph> {
         let opened = lock(&self.graph).as_ref().map(|graph| graph.for_operation(progress.progress(py)));
         let closed = || usage(py, format!("the graph {} was closed; open it again", self.path.display()));
         let graph = opened.ok_or_else(closed)?;
         graph.runtime().budget().check_process().map_err(|error| raise(py, error))?;
-        Ok(Arc::new(graph))
+        Ok(graph)
     }
 
     /// The progress that its operations show.
@@ -196,7 +196,7 @@ fn advise(error: Error, within: &RuntimeOptions, image: &Path) -> Error {
     let Some(advised_bytes) = refused.advised_bytes() else { return refused.into() };
     let open = |bytes| {
         let limits = RuntimeOptions { memory_bytes: Some(bytes), progress: None, ..within.clone() };
-        let graph = Graph::open(&Arc::new(Runtime::new(limits)?), image, GraphOptions::default())?;
+        let graph = Graph::open(&Runtime::new(limits)?, image, GraphOptions::default())?;
         graph.make_room("an operation", OPERATION_BYTES.saturating_mul(graph.vertices()))
     };
     refused.advising_at_least(enough_bytes(advised_bytes, open)).into()

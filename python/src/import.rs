@@ -70,7 +70,7 @@ pub fn choose<T: Choice>(py: Python<'_>, option: &str, found: &str) -> PyResult<
 }
 
 /// Opens the input of an import again, for a limit that is advised.
-type Open<'a> = dyn Fn(&Arc<Runtime>, &InputOptions) -> Result<Source> + Sync + 'a;
+type Open<'a> = dyn Fn(&Runtime, &InputOptions) -> Result<Source> + Sync + 'a;
 
 /// Further vertices: a table or the file of one, or how many integers from 0 on.
 type Vertices<'py> = (Option<Bound<'py, PyAny>>, Option<u64>);
@@ -84,7 +84,7 @@ pub fn import_files<'py>(
     vertices: Vertices<'py>,
     options: &Bound<'py, PyDict>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let open = |runtime: &Arc<Runtime>, input: &InputOptions| {
+    let open = |runtime: &Runtime, input: &InputOptions| {
         import::open_inputs(runtime, &paths, input, |_| Ok(Part::default())) //
     };
     let again = opens_again(&paths).then_some(&open as &Open);
@@ -122,7 +122,7 @@ pub fn import_several<'py>(
         names.push(name.clone());
         opened.push(if let Ok(graph) = given.cast::<PyGraph>() {
             let graph = graph.get().open(py)?;
-            base.get_or_insert_with(|| Arc::clone(graph.runtime()));
+            base.get_or_insert_with(|| graph.runtime().clone());
             Input::Graph(graph)
         } else if let Ok(path) = given.extract::<PathBuf>() {
             paths.push(path.clone());
@@ -132,11 +132,11 @@ pub fn import_several<'py>(
         });
     }
     // Rows and graphs come once: what files take beside them can be planned.
-    let open = |runtime: &Arc<Runtime>, input: &InputOptions| {
+    let open = |runtime: &Runtime, input: &InputOptions| {
         import::open_inputs(runtime, &paths, input, |_| Ok(Part::default())) //
     };
     let again = (!paths.is_empty() && opens_again(&paths)).then_some(&open as &Open);
-    let given = Given { name: Some(names.join(", ")), vertices, raised, again, base: base.as_deref() };
+    let given = Given { name: Some(names.join(", ")), vertices, raised, again, base: base.as_ref() };
     let job = Job::new(py, image, settings(options)?, given)?;
     job.run(py, |runtime, input| import::open_several(runtime, opened, input, |_| Ok(Part::default())))
 }
@@ -154,7 +154,7 @@ pub fn import_part<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let graph = graph.open(py)?;
     let chosen = vertices.map(|given| Chosen::of(py, &graph, &given)).transpose()?;
-    let open = |graph: &Arc<Graph>, input: &InputOptions| {
+    let open = |graph: &Graph, input: &InputOptions| {
         let mut part = match &chosen {
             None => Part::default(),
             Some(Chosen::Ids(ids)) => Part::of_vertices(graph, ids)?,
@@ -166,10 +166,10 @@ pub fn import_part<'py>(
             part = Part::of_numbers(graph, others)?;
         }
         part.reversed = reversed;
-        import::of_graph(Arc::clone(graph), input, part)
+        import::of_graph(graph.clone(), input, part)
     };
-    let again = |runtime: &Arc<Runtime>, input: &InputOptions| {
-        open(&Arc::new(Graph::open(runtime, graph.path(), GraphOptions::default())?), input)
+    let again = |runtime: &Runtime, input: &InputOptions| {
+        open(&Graph::open(runtime, graph.path(), GraphOptions::default())?, input)
     };
     let again = (!graph.path().starts_with(Memory::folder())).then_some(&again as &Open);
     let given = Given { again, base: Some(graph.runtime()), ..Given::default() };
@@ -242,7 +242,7 @@ impl Again<'_> {
     fn plan(&self, options: &RuntimeOptions, bytes: u64) -> Result<()> {
         let options =
             RuntimeOptions { memory_bytes: Some(bytes), beside_process: true, progress: None, ..options.clone() };
-        let runtime = Arc::new(Runtime::new(options)?);
+        let runtime = Runtime::new(options)?;
         let mut source = (self.open)(&runtime, &self.input)?;
         if let Some(table) = &self.table {
             source = import::with_vertex_table(&runtime, source, table, &self.input)?;
@@ -311,7 +311,7 @@ struct Job<'a> {
     says_duplicates: bool,
     explain: bool,
     shape: Option<[u64; 2]>,
-    runtime: Arc<Runtime>,
+    runtime: Runtime,
     /// The progress that operations on a graph in memory show.
     progress: Wanted,
     /// Further vertices: rows, or how many integers from 0 on.
@@ -397,9 +397,9 @@ impl<'a> Job<'a> {
     fn run<'py>(
         mut self,
         py: Python<'py>,
-        open: impl FnOnce(&Arc<Runtime>, &InputOptions) -> Result<Source> + Send,
+        open: impl FnOnce(&Runtime, &InputOptions) -> Result<Source> + Send,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let (runtime, raised) = (Arc::clone(&self.runtime), Arc::clone(&self.raised));
+        let (runtime, raised) = (self.runtime.clone(), Arc::clone(&self.raised));
         let (progress, name) = (std::mem::take(&mut self.progress), self.name.take());
         let (cancel, mut sampler) = (runtime.cancel().clone(), Sampler::start(&runtime));
         let look = || {

@@ -15,7 +15,6 @@ use outcore::learn::{
 use outcore::{Result, Runtime, Stats};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use std::sync::Arc;
 
 /// Numbers of Python's, row by row, whatever shape they stand for.
 type Numbers<'py> = PyReadonlyArray1<'py, f64>;
@@ -53,7 +52,7 @@ impl<'py> Facts<'py> {
 
 /// A fit that has ended, for the facts of its model.
 struct Fit {
-    runtime: Arc<Runtime>,
+    runtime: Runtime,
     samples: Vec<Sample>,
 }
 
@@ -71,7 +70,7 @@ impl Fit {
 fn fitted<T: Send>(
     py: Python<'_>,
     options: &Bound<'_, PyDict>,
-    fit: impl FnOnce(&Arc<Runtime>) -> Result<T> + Send,
+    fit: impl FnOnce(&Runtime) -> Result<T> + Send,
 ) -> PyResult<(T, Fit)> {
     let names = options.get_item("names")?.map_or(Ok(None), |names| names.extract::<Option<Vec<String>>>())?;
     let runtime = settings::<Limits>(options)?.runtime(py)?;

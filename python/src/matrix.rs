@@ -50,7 +50,7 @@ impl PyMatrix {
     #[new]
     fn new(py: Python<'_>, graph: Py<PyGraph>, values: bool) -> PyResult<Self> {
         let opened = graph.get().open_for_rows(py)?;
-        let matrix = run(py, opened.clone().runtime(), || SparseMatrix::new(opened, values))?;
+        let matrix = run(py, opened.clone().runtime(), || SparseMatrix::new(&opened, values))?;
         Ok(PyMatrix { matrix: Arc::new(matrix), graph })
     }
 

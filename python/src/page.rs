@@ -10,7 +10,6 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde_json::{Map, Value};
 use std::path::PathBuf;
-use std::sync::Arc;
 
 /// The estimate, the cost and the samples of a run.
 pub type Measured = (Planned, Stats, Vec<Sample>);
@@ -26,12 +25,12 @@ type Rows = (String, Vec<String>, Vec<Vec<String>>);
 pub struct PyRun {
     report: Report,
     /// Writes the page. It shows no progress, whose function may refer to the result.
-    runtime: Arc<Runtime>,
+    runtime: Runtime,
 }
 
 impl PyRun {
     fn new(runtime: &Runtime, report: Report) -> Self {
-        PyRun { report, runtime: Arc::new(runtime.for_operation(None)) }
+        PyRun { report, runtime: runtime.for_operation(None) }
     }
 
     /// A run over an image.
@@ -83,14 +82,14 @@ impl PyRun {
         let facts = ["rows", "columns"].into_iter().zip(shape);
         let facts = facts.map(|(name, size)| (name.to_owned(), Value::from(size))).collect();
         let report = Report { input: format!("an array of {}", sizes.join(" x ")), facts, ..self.report.clone() };
-        PyRun { report, runtime: Arc::clone(&self.runtime) }
+        PyRun { report, runtime: self.runtime.clone() }
     }
 
     /// The run, whose page has these lines about the result.
     fn with_lines(&self, lines: Vec<String>) -> Self {
         let mut report = self.report.clone();
         report.result.lines = lines;
-        PyRun { report, runtime: Arc::clone(&self.runtime) }
+        PyRun { report, runtime: self.runtime.clone() }
     }
 
     /// The page in HTML, which is written to `path` if there is one. `called` is the name of what was

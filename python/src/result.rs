@@ -452,7 +452,7 @@ impl PyTable {
         requested_schema: Option<Bound<'py, PyCapsule>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
         let table = self.table.for_operation();
-        let runtime = Arc::clone(table.image().runtime());
+        let runtime = table.image().runtime().clone();
         let reader = run(py, &runtime, || table.reader())?;
         crate::stream::export(py, (reader, runtime), requested_schema)
     }

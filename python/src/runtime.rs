@@ -11,8 +11,8 @@ use pyo3::exceptions::{PyTypeError, PyUserWarning};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::path::PathBuf;
+use std::sync::Mutex;
 use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// Time between two checks for signals.
@@ -43,7 +43,7 @@ const SIGNAL_CHECK: Duration = Duration::from_millis(50);
 /// (True, 2)
 #[pyclass(frozen, name = "Runtime", module = "outcore")]
 pub struct PyRuntime {
-    runtime: Arc<Runtime>,
+    runtime: Runtime,
     /// The process that made it.
     process: u32,
 }
@@ -70,7 +70,7 @@ impl PyRuntime {
     fn new(py: Python<'_>, options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
         let limits: Limits = settings(&checked_options(py, "runtime_options", (), options)?)?;
         let runtime = Runtime::new(limits.options(py)?).map_err(|error| raise(py, error))?;
-        Ok(PyRuntime { runtime: Arc::new(runtime), process: std::process::id() })
+        Ok(PyRuntime { runtime: runtime, process: std::process::id() })
     }
 
     /// The limit, in bytes.
@@ -116,18 +116,18 @@ pub fn holders_dict<'py>(py: Python<'py>, holders: &[Holder]) -> PyResult<Bound<
 
 /// The runtime of a process, and the process: a fork makes one of its own. The lock is taken with the interpreter's
 /// lock held, so no fork finds it taken.
-static OF_PROCESS: Mutex<Option<(u32, Arc<Runtime>)>> = Mutex::new(None);
+static OF_PROCESS: Mutex<Option<(u32, Runtime)>> = Mutex::new(None);
 
 /// The runtime of this process. Python must not run under the lock, not even for an exception: it may switch threads.
-fn of_process() -> Result<Arc<Runtime>> {
+fn of_process() -> Result<Runtime> {
     let mut slot = lock(&OF_PROCESS);
     match &*slot {
-        Some((process, runtime)) if *process == std::process::id() => Ok(Arc::clone(runtime)),
+        Some((process, runtime)) if *process == std::process::id() => Ok(runtime.clone()),
         _ => {
             let options = RuntimeOptions { beside_process: true, ..RuntimeOptions::default() };
-            let runtime = Arc::new(Runtime::new(options)?);
+            let runtime = Runtime::new(options)?;
             // An inherited runtime is not dropped in a fork: it belongs to the other process.
-            std::mem::forget(slot.replace((std::process::id(), Arc::clone(&runtime))));
+            std::mem::forget(slot.replace((std::process::id(), runtime.clone())));
             Ok(runtime)
         }
     }
@@ -148,7 +148,7 @@ pub struct Limits {
 impl Limits {
     /// The runtime within these limits: the given one or that of the process, with threads and such as they are given;
     /// one of its own if there is a limit.
-    pub fn runtime(self, py: Python<'_>) -> PyResult<Arc<Runtime>> {
+    pub fn runtime(self, py: Python<'_>) -> PyResult<Runtime> {
         self.runtime_or(py, |error, _| error)
     }
 
@@ -158,7 +158,7 @@ impl Limits {
         self,
         py: Python<'_>,
         refused: impl FnOnce(Error, &RuntimeOptions) -> Error + Send,
-    ) -> PyResult<Arc<Runtime>> {
+    ) -> PyResult<Runtime> {
         let (given, has_limit) = (self.runtime.as_ref().map(|given| given.clone_ref(py)), self.memory.is_some());
         let options = self.options(py)?;
         let made = match given {
@@ -172,11 +172,11 @@ impl Limits {
             }
             None if has_limit => {
                 let made = py.detach(|| Runtime::new(options.clone()).map_err(|error| refused(error.into(), &options)));
-                return made.map(Arc::new).map_err(|error| raise(py, error));
+                return made.map_err(|error| raise(py, error));
             }
             None => of_process().map_err(|error| raise(py, error))?.for_work(options),
         };
-        made.map(Arc::new).map_err(|error| raise(py, error))
+        made.map_err(|error| raise(py, error))
     }
 
     /// The runtime within these limits for work on what has one already, which it is unless another one, or a limit, is
@@ -186,7 +186,7 @@ impl Limits {
         py: Python<'_>,
         base: &Runtime,
         refused: impl FnOnce(Error, &RuntimeOptions) -> Error + Send,
-    ) -> PyResult<Arc<Runtime>> {
+    ) -> PyResult<Runtime> {
         if self.runtime.is_some() || self.memory.is_some() {
             return self.runtime_or(py, refused);
         }
@@ -195,7 +195,7 @@ impl Limits {
         if is_auto {
             options.backend = None;
         }
-        base.for_work(options).map(Arc::new).map_err(|error| raise(py, error))
+        base.for_work(options).map_err(|error| raise(py, error))
     }
 
     fn options(self, py: Python<'_>) -> PyResult<RuntimeOptions> {

@@ -14,7 +14,6 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 use std::ffi::CStr;
-use std::sync::Arc;
 use std::thread::{ThreadId, current};
 
 /// The name of the capsule of a stream in the interface.
@@ -65,7 +64,7 @@ fn unreadable(rows: &Bound<'_, PyAny>, error: PyErr) -> PyErr {
 /// No memory for the capsule.
 pub fn export<'py>(
     py: Python<'py>,
-    (reader, runtime): (impl RecordBatchReader + Send + 'static, Arc<Runtime>),
+    (reader, runtime): (impl RecordBatchReader + Send + 'static, Runtime),
     _requested_schema: Option<Bound<'py, PyCapsule>>,
 ) -> PyResult<Bound<'py, PyCapsule>> {
     let reader = Interruptible { reader, runtime, thread: current().id() };
@@ -91,7 +90,7 @@ pub fn into_frame<'py>(rows: &Bound<'py, PyAny>, library: &str, class: &str) -> 
 struct Interruptible<R> {
     reader: R,
     /// That of the operation alone.
-    runtime: Arc<Runtime>,
+    runtime: Runtime,
     thread: ThreadId,
 }
 

@@ -12,7 +12,6 @@ use outcore_algo::{
 use outcore_graph::{Direction, Frontier, Graph, scan};
 use outcore_image::{ImageOptions, Result};
 use outcore_io::{Runtime, RuntimeOptions};
-use std::sync::Arc;
 use std::time::Instant;
 
 fn main() -> Result<()> {
@@ -27,7 +26,7 @@ fn main() -> Result<()> {
     }
     for image in images {
         let options = RuntimeOptions { memory_bytes: Some(256 << 20), threads, ..RuntimeOptions::default() };
-        let graph = Graph::open(&Arc::new(Runtime::new(options)?), &image, ImageOptions::default())?;
+        let graph = Graph::open(&Runtime::new(options)?, &image, ImageOptions::default())?;
         println!("{image}: {} vertices, {} pages", graph.vertices(), graph.pages(Direction::Out));
         graph.fill_cache()?;
         scan(&graph, Direction::Out, Frontier::All, || (), |(), _| ())?;

@@ -7,7 +7,6 @@ use crate::sources::Sources;
 use outcore_declare::{Kind, Names, Value, Values};
 use outcore_graph::Graph;
 use outcore_image::Result;
-use std::sync::Arc;
 
 /// The values of options in a graph.
 pub trait GraphValues {
@@ -71,11 +70,9 @@ pub trait GraphValues {
     ///
     /// # Errors
     /// As for [`Graph::open`].
-    fn weighing(&self, graph: Arc<Graph>) -> Result<Arc<Graph>> {
+    fn weighing(&self, graph: Graph) -> Result<Graph> {
         match self.values().get("weight") {
-            Some(Value::Name(name)) if graph.weight_name() != Some(name) => {
-                Ok(graph.weighing(name)?.map_or(graph, Arc::new))
-            }
+            Some(Value::Name(name)) if graph.weight_name() != Some(name) => Ok(graph.weighing(name)?.unwrap_or(graph)),
             _ => Ok(graph),
         }
     }

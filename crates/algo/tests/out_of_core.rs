@@ -20,7 +20,6 @@ use outcore_io::{Runtime, RuntimeOptions, peak_memory_bytes};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::Arc;
 
 /// The limit for everything that the process holds.
 const LIMIT_BYTES: u64 = 27 << 20;
@@ -159,7 +158,7 @@ fn imports() {
     say("image_bytes", report.stats.image_bytes);
     say("peak_after_import", peak_memory_bytes());
 
-    let runtime = Arc::new(Runtime::new(options(&directory)).unwrap());
+    let runtime = Runtime::new(options(&directory)).unwrap();
     let graph =
         Graph::open(&runtime, &image, ImageOptions { cache_bytes: Some(0), ..ImageOptions::default() }).unwrap();
     say("in_pages", graph.pages(Direction::In));
@@ -170,7 +169,7 @@ fn imports() {
 #[ignore = "run by the first test, in a process of its own"]
 fn runs_everything() {
     let Some(directory) = std::env::var_os(DIRECTORY).map(PathBuf::from) else { return };
-    let runtime = Arc::new(Runtime::new(options(&directory)).unwrap());
+    let runtime = Runtime::new(options(&directory)).unwrap();
     let graph =
         Graph::open(&runtime, directory.join(IMAGE), ImageOptions { cache_bytes: Some(0), ..ImageOptions::default() })
             .unwrap();

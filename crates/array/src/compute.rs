@@ -60,11 +60,11 @@ pub struct Computed {
 /// # Errors
 /// Too little memory, files that cannot be read, operations that cannot be streamed, a full disk, a request to stop, an
 /// error of a user's function. Then there are no images.
-pub fn compute(runtime: &Arc<Runtime>, goals: &[Goal]) -> Result<Computed> {
+pub fn compute(runtime: &Runtime, goals: &[Goal]) -> Result<Computed> {
     compute_once(runtime, goals).map_err(|error| planned_again(error, runtime, goals))
 }
 
-fn compute_once(runtime: &Arc<Runtime>, goals: &[Goal]) -> Result<Computed> {
+fn compute_once(runtime: &Runtime, goals: &[Goal]) -> Result<Computed> {
     let mut stats = StatsBuilder::of(runtime);
     let writers = goals.iter().map(|goal| match goal {
         Goal::Value(_) => Ok(None),
@@ -119,7 +119,7 @@ pub(crate) fn image_shape(array: &Array) -> Result<DenseShape> {
 }
 
 /// The writer of an image.
-fn writer(runtime: &Arc<Runtime>, goal: &ImageGoal) -> Result<DenseWriter> {
+fn writer(runtime: &Runtime, goal: &ImageGoal) -> Result<DenseWriter> {
     let DenseShape { element, rows, columns } = image_shape(&goal.array)?;
     let head = DenseHead {
         element,

@@ -12,7 +12,6 @@ use outcore_io::{Runtime, bytes_text};
 use outcore_matrix::SparseMatrix;
 use std::collections::HashSet;
 use std::fmt::Write as _;
-use std::sync::Arc;
 
 /// The passes of a computation.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,7 +59,7 @@ pub struct ExplainedStep {
 /// # Errors
 /// The errors of [`compute`](crate::compute) before a pass; also too little memory for the pass, beside the results of
 /// earlier passes.
-pub fn explain(runtime: &Arc<Runtime>, goals: &[Goal]) -> Result<Explanation> {
+pub fn explain(runtime: &Runtime, goals: &[Goal]) -> Result<Explanation> {
     explain_once(runtime, goals).map_err(|error| planned_again(error, runtime, goals))
 }
 

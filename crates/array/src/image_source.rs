@@ -40,7 +40,7 @@ impl ImageSource {
     ///
     /// # Errors
     /// A path that is no image of an array, a damaged manifest, or a file of the wrong size.
-    pub fn open(runtime: &Arc<Runtime>, path: impl AsRef<Path>) -> Result<Self> {
+    pub fn open(runtime: &Runtime, path: impl AsRef<Path>) -> Result<Self> {
         let image = DenseImage::open(runtime, path)?;
         let (rows, columns) = (image.shape().rows, image.shape().columns);
         let shape = if image.manifest().dimensions == 1 { vec![rows] } else { vec![rows, columns] };

@@ -78,7 +78,7 @@ pub struct ArrayImportReport {
 /// # Errors
 /// As for [`import_array`]; a file that is neither, or columns that are not there or hold no numbers.
 pub fn import_array_file(
-    runtime: &Arc<Runtime>,
+    runtime: &Runtime,
     input: &Path,
     image: &Path,
     options: &ArrayImportOptions,
@@ -104,7 +104,7 @@ pub fn import_array_file(
 /// a damaged input, a full disk, too little memory, a request to stop. Then no new file remains, and an older image
 /// stays.
 pub fn import_array(
-    runtime: &Arc<Runtime>,
+    runtime: &Runtime,
     table: NumberTable,
     image: &Path,
     options: &ArrayImportOptions,
@@ -114,7 +114,7 @@ pub fn import_array(
 
 /// Imports a table. `is_real`: real numbers follow the rows from which the types of the columns were detected.
 fn import_table(
-    runtime: &Arc<Runtime>,
+    runtime: &Runtime,
     table: NumberTable,
     image: &Path,
     options: &ArrayImportOptions,
@@ -184,7 +184,7 @@ pub(crate) fn common_element(kinds: &[ElementType]) -> ElementType {
 
 /// Writes all rows, and returns their number.
 fn store(
-    runtime: &Arc<Runtime>,
+    runtime: &Runtime,
     writer: &DenseWriter,
     (blocks, parser): (NumberBlocks, &NumberParser),
     facts: &NumberFacts,
@@ -367,7 +367,7 @@ impl Filling {
 
 /// Imports a .npy file, whose columns have no names.
 fn import_npy(
-    runtime: &Arc<Runtime>,
+    runtime: &Runtime,
     input: &Path,
     image: &Path,
     options: &ArrayImportOptions,
@@ -422,7 +422,7 @@ fn import_npy(
 }
 
 /// Refuses numbers that became infinite by the conversion; a pass over the input.
-fn check_infinite(runtime: &Arc<Runtime>, input: &Path, wide: &Array, own: &Array) -> Result<()> {
+fn check_infinite(runtime: &Runtime, input: &Path, wide: &Array, own: &Array) -> Result<()> {
     let became = own.unary(Unary::Isinf)?.binary(Binary::NotEqual, &wide.unary(Unary::Isinf)?)?;
     let columns = compute(runtime, &[Goal::Value(became.fold(Fold::Any, &[0], false)?)])?.values[0].to_vec();
     match columns.iter().position(|&has_some| has_some != 0) {

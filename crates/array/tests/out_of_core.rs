@@ -17,7 +17,7 @@ use std::sync::Arc;
 const MIB: u64 = 1 << 20;
 const COLUMNS: u64 = 12;
 
-fn runtime() -> Arc<Runtime> {
+fn runtime() -> Runtime {
     runtime_under(2, 256 * MIB, None)
 }
 
@@ -25,13 +25,13 @@ fn normal(rows: u64, columns: u64, seed: u64) -> Array {
     Array::random(vec![rows, columns], Random { distribution: Distribution::Normal, seed }).unwrap()
 }
 
-fn store(runtime: &Arc<Runtime>, array: &Array, path: &Path) -> Result<Computed> {
+fn store(runtime: &Runtime, array: &Array, path: &Path) -> Result<Computed> {
     let image =
         ImageGoal { array: array.clone(), path: path.to_owned(), replace: true, names: None, made_by: "a test" };
     compute(runtime, &[Goal::Image(image)])
 }
 
-fn open(runtime: &Arc<Runtime>, path: &Path) -> Result<Array> {
+fn open(runtime: &Runtime, path: &Path) -> Result<Array> {
     Array::from_source(Arc::new(ImageSource::open(runtime, path)?))
 }
 

@@ -15,7 +15,6 @@ use outcore::{
 };
 use std::fmt::Arguments;
 use std::path::Path;
-use std::sync::Arc;
 
 /// The option that says how many rows are shown, and how many that are if it is not given.
 const TOP: &str = "top";
@@ -84,7 +83,7 @@ pub fn run(args: &AlgorithmArgs) -> Result<u8> {
 
 /// A run that can be planned, and what it needs.
 struct Prepared {
-    graph: Arc<Graph>,
+    graph: Graph,
     options: Vec<Given>,
     plan: Box<dyn outcore::Plan>,
     estimate: Estimate,
@@ -212,7 +211,7 @@ fn explain(graph: &Graph, common: &Common, mut needs: Estimate) -> Result<()> {
 }
 
 /// Shows the greatest values of a column.
-fn show_top(graph: &Arc<Graph>, (name, column): &(String, Column), most: usize, common: &Common) -> Result<()> {
+fn show_top(graph: &Graph, (name, column): &(String, Column), most: usize, common: &Common) -> Result<()> {
     if common.limits.quiet || most == 0 {
         return Ok(());
     }

@@ -6,7 +6,6 @@ use std::cell::RefCell;
 use std::fmt::Display;
 use std::io::Write;
 use std::path::Path;
-use std::sync::Arc;
 
 pub const SUCCESS: u8 = 0;
 
@@ -43,12 +42,12 @@ impl Answer {
 }
 
 /// Writes an object as JSON, to a file or, for `-`, to the standard output.
-pub fn write_json(runtime: &Arc<Runtime>, object: &serde_json::Value, file: &Path, answer: &Answer) -> Result<()> {
+pub fn write_json(runtime: &Runtime, object: &serde_json::Value, file: &Path, answer: &Answer) -> Result<()> {
     write_text(runtime, format_args!("{object:#}\n"), file, answer)
 }
 
 /// Writes a text, which is made while it is written, to a file or, for `-`, to the standard output.
-pub fn write_text(runtime: &Arc<Runtime>, text: impl Display, file: &Path, answer: &Answer) -> Result<()> {
+pub fn write_text(runtime: &Runtime, text: impl Display, file: &Path, answer: &Answer) -> Result<()> {
     if file == Path::new("-") {
         answer.write(text);
         return Ok(());

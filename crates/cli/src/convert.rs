@@ -16,7 +16,6 @@ use outcore::import::{
 use outcore::io::{Sample, Watch, backend, bytes_text, escaped, limit_text};
 use outcore::{AtomicFile, Choice, Error, Graph, GraphOptions, Result, Runtime};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 /// Largest number of columns of an array that a report lists.
 const MOST_COLUMNS_SHOWN: usize = 50;
@@ -41,7 +40,7 @@ fn opens_again(args: &ImportArgs) -> bool {
 
 /// An input for whose import there is enough memory.
 struct Opened<'a> {
-    runtime: Arc<Runtime>,
+    runtime: Runtime,
     image: &'a Path,
     source: Source,
 }
@@ -125,7 +124,7 @@ fn import_options(args: &ImportArgs, facts: &Facts) -> ImportOptions {
 
 /// Writes the statistics and the page of an import where they are wanted.
 fn account(
-    runtime: &Arc<Runtime>,
+    runtime: &Runtime,
     summary: &ImportSummary,
     args: &ImportArgs,
     (needs, samples): (&ImportEstimate, Vec<Sample>),
@@ -173,7 +172,7 @@ fn check_parts(runtime: &Runtime, inputs: &[PathBuf], args: &ImportArgs) -> Resu
 
 /// Refuses statistics and a page in the place of the input, of the image or of each other, and files that cannot be
 /// written.
-fn check_outputs(runtime: &Arc<Runtime>, args: &ImportArgs) -> Result<()> {
+fn check_outputs(runtime: &Runtime, args: &ImportArgs) -> Result<()> {
     let stats = args.stats.as_deref().filter(|stats| *stats != Path::new("-"));
     let outputs = [("--stats", stats), ("--report", args.report.as_deref())];
     let outputs: Vec<_> = outputs.into_iter().filter_map(|(option, file)| Some((option, file?))).collect();

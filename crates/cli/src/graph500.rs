@@ -11,7 +11,6 @@ use outcore::generate::{self, GenerateOptions, GeneratedWeights, Shape};
 use outcore::graph500::{roots, validation_bytes, verify_bfs, verify_sssp};
 use outcore::import::{self, Duplicates, ImportOptions, SelfLoops};
 use outcore::{BfsOptions, Error, Graph, GraphOptions, Result, SsspOptions, Unit};
-use std::sync::Arc;
 use std::time::Instant;
 
 /// The distance, the parent and the number of a vertex: the least that a search and its validation take, in bytes.
@@ -42,7 +41,7 @@ pub fn graph500(args: &Graph500Args) -> Result<()> {
     imported?;
     let (generation_seconds, made) = timed(|| generate::for_each_edges(&runtime, &options, |_, _| {}));
     made?;
-    let (open_seconds, graph) = timed(|| Graph::open(&Arc::new(runtime.renewed()?), &image, GraphOptions::default()));
+    let (open_seconds, graph) = timed(|| Graph::open(&runtime.renewed()?, &image, GraphOptions::default()));
     let graph = graph?;
     let roots = roots(&graph, args.seed, args.roots as usize)?;
     if roots.is_empty() {

@@ -10,7 +10,6 @@ use outcore::{Error, Graph, GraphOptions, Result, Runtime};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 /// Endings of the files of a data set, beside reference outputs.
 const ENDINGS: [&str; 3] = [".v", ".e", ".properties"];
@@ -100,7 +99,7 @@ fn benchmark(runtime: &Runtime, folder: &Path, name: &str) -> Result<DataSetRepo
     let place = scratch(runtime)?;
     let image = place.path().join("graph.oc");
     let load_seconds = load(&runtime.renewed()?, &file(runtime, folder, name, ".e"), &image)?;
-    let graph = Graph::open(&Arc::new(runtime.renewed()?), &image, GraphOptions::default())?;
+    let graph = Graph::open(&runtime.renewed()?, &image, GraphOptions::default())?;
     graph.make_room("a result and its comparison with the reference", comparison_bytes(&graph))?;
     let mut reports = Vec::new();
     for (kernel, algorithm) in kernels() {

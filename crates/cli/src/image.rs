@@ -13,7 +13,6 @@ use outcore::{Error, Graph, GraphOptions, Result, Runtime, RuntimeOptions};
 use serde_json::{Value, json};
 use std::io::{Read, Write};
 use std::path::Path;
-use std::sync::Arc;
 
 /// Number of first bytes of a file that decide what it is.
 const START_BYTES: u64 = 8;
@@ -46,7 +45,7 @@ pub fn info(args: &InfoArgs) -> Result<()> {
 }
 
 fn facts(image: &Path) -> Result<Value> {
-    let runtime = Arc::new(Runtime::new(RuntimeOptions { threads: Some(1), ..RuntimeOptions::default() })?);
+    let runtime = Runtime::new(RuntimeOptions { threads: Some(1), ..RuntimeOptions::default() })?;
     if is_array(&runtime, image) {
         return Ok(array_facts(&ImageSource::open(&runtime, image)?));
     }

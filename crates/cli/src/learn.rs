@@ -15,7 +15,6 @@ use outcore::{Error, Fact, OUTPUT_ENDINGS, Result, Runtime, Value, Values, named
 use serde_json::json;
 use std::fmt::{self, Display, Formatter};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 /// `outcore run` and a statistic or a model.
 pub struct LearnArgs {
@@ -76,7 +75,7 @@ pub fn learn(args: &LearnArgs) -> Result<u8> {
 
 /// A run that can be planned.
 struct Prepared {
-    runtime: Arc<Runtime>,
+    runtime: Runtime,
     data: Data,
     plan: Plan,
 }
@@ -157,13 +156,13 @@ fn first_rows(table: &Table) -> Option<SomeRows> {
 }
 
 /// The memory of a run: all that it needs, and a limit that is enough for it.
-fn needs(args: &LearnArgs, runtime: &Arc<Runtime>, plan: &Plan) -> Result<(u64, u64)> {
+fn needs(args: &LearnArgs, runtime: &Runtime, plan: &Plan) -> Result<(u64, u64)> {
     let needed_bytes = plan.needed_bytes(runtime, args.common.output.as_deref())?;
     let budget = runtime.budget();
     Ok((needed_bytes, budget.limit_for(needed_bytes, budget.available_bytes())))
 }
 
-fn about(args: &LearnArgs, runtime: &Arc<Runtime>, data: &Data, plan: &Plan) -> About {
+fn about(args: &LearnArgs, runtime: &Runtime, data: &Data, plan: &Plan) -> About {
     let options = Given::all(args.statistic.options, &args.given);
     let facts = [("rows", json!(data.rows())), ("columns", json!(data.names.len()))];
     let facts = facts.into_iter().map(|(name, fact)| (name.to_owned(), fact)).collect();
@@ -232,7 +231,7 @@ fn write_array(f: &mut Formatter<'_>, before: &str, numbers: &[f64], shape: &[us
     }
 }
 
-fn explain(args: &LearnArgs, runtime: &Arc<Runtime>, data: &Data, plan: &Plan) -> Result<()> {
+fn explain(args: &LearnArgs, runtime: &Runtime, data: &Data, plan: &Plan) -> Result<()> {
     let ((memory_bytes, limit_bytes), read_bytes) = (needs(args, runtime, plan)?, plan.read_bytes(runtime)?);
     let limit = limit_text(limit_bytes);
     say(format_args!("array    {} rows of {} columns", data.rows(), data.names.len()))?;

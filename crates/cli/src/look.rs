@@ -9,7 +9,6 @@ use outcore::io::{Array, escaped};
 use outcore::{Direction, Edges, EdgesFrom, Graph, GraphOptions, Id, Result, Weight, push_quoted, push_value};
 use std::io::{BufWriter, IsTerminal, Write};
 use std::path::Path;
-use std::sync::Arc;
 
 fn open(image: &Path, limits: &Limits) -> Result<Graph> {
     Graph::open(&runtime(limits, None)?, image, GraphOptions::default())
@@ -94,7 +93,7 @@ const IDS_AT_ONCE: usize = 4096;
 
 /// The edges of single vertices, in one direction or both.
 struct Look {
-    graph: Arc<Graph>,
+    graph: Graph,
     /// Edges with their attributes, if they have any.
     edges: Option<EdgesFrom>,
     directions: &'static [(&'static str, Direction)],
@@ -104,7 +103,7 @@ struct Look {
 
 impl Look {
     fn new(args: &NeighborsArgs, limits: &Limits) -> Result<Self> {
-        let graph = Arc::new(open(&args.image, limits)?);
+        let graph = open(&args.image, limits)?;
         let directions: &[_] = match (args.incoming, args.both) {
             _ if !graph.is_directed() => &[("both", Direction::Out)],
             (_, true) => &[("out", Direction::Out), ("in", Direction::In)],
@@ -112,7 +111,7 @@ impl Look {
             _ => &[("out", Direction::Out)],
         };
         let has_attributes = !graph.manifest().attributes.is_empty();
-        let edges = has_attributes.then(|| EdgesFrom::new(Arc::clone(&graph))).transpose()?;
+        let edges = has_attributes.then(|| EdgesFrom::new(&graph)).transpose()?;
         let before = [(args.hops > 1, "hop"), (args.both, "direction")];
         let before = before.into_iter().filter(|(is_there, _)| *is_there).map(|(_, name)| name).collect();
         Ok(Look { graph, edges, directions, before })
@@ -147,7 +146,7 @@ impl Look {
 
     /// Writes a line for each edge of a vertex.
     fn put_edges(&self, out: &mut impl Write, hop: u32, (vertex, id): (u32, &Id<String>)) -> Result<()> {
-        let graph = &*self.graph;
+        let graph = &self.graph;
         for &(name, direction) in self.directions {
             let before =
                 self.before.iter().map(|&column| if column == "hop" { hop.to_string() } else { name.to_owned() });

@@ -23,14 +23,14 @@ pub fn stop_code() -> u8 {
 }
 
 /// The runtime that the limits ask for. Ctrl-C asks its work to stop; a second one ends the process.
-pub fn runtime(limits: &Limits, temporary: Option<PathBuf>) -> Result<Arc<Runtime>> {
+pub fn runtime(limits: &Limits, temporary: Option<PathBuf>) -> Result<Runtime> {
     runtime_or(limits, temporary, |error, _| error)
 }
 
 /// Opens the graph of a run within limits.
-pub fn open(common: &Common, limits: &Limits, temporary: Option<PathBuf>) -> Result<Arc<Graph>> {
+pub fn open(common: &Common, limits: &Limits, temporary: Option<PathBuf>) -> Result<Graph> {
     let options = GraphOptions { cache_bytes: common.cache, ..GraphOptions::default() };
-    Ok(Arc::new(Graph::open(&runtime(limits, temporary)?, &common.image, options)?))
+    Ok(Graph::open(&runtime(limits, temporary)?, &common.image, options)?)
 }
 
 /// The runtime that the limits ask for, or what is made of the error where there can be none.
@@ -38,7 +38,7 @@ pub fn runtime_or(
     limits: &Limits,
     temporary: Option<PathBuf>,
     refused: impl FnOnce(Error, &RuntimeOptions) -> Error,
-) -> Result<Arc<Runtime>> {
+) -> Result<Runtime> {
     let backend = outcore::io::backend::by_name(&limits.backend).map_err(Error::Usage)?;
     let options = RuntimeOptions {
         memory_bytes: limits.memory,
@@ -65,7 +65,7 @@ pub fn runtime_or(
         }
     };
     std::thread::Builder::new().spawn(listen).map_err(|source| outcore::io::Error::ThreadRefused { source })?;
-    Ok(Arc::new(runtime))
+    Ok(runtime)
 }
 
 fn progress(limits: &Limits) -> Option<Arc<dyn Progress>> {

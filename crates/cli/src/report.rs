@@ -11,7 +11,6 @@ use outcore::{Error, ErrorKind, Graph, NotConverged, Result, Runtime, Stats};
 use serde_json::{Map, Value};
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 /// A page that is written when the run has ended.
 pub struct Page {
@@ -36,7 +35,7 @@ pub struct About {
 
 impl Page {
     /// The run begins; nothing if no page was asked for.
-    pub fn begin(common: &Common, runtime: &Arc<Runtime>, about: impl FnOnce() -> About) -> Option<Self> {
+    pub fn begin(common: &Common, runtime: &Runtime, about: impl FnOnce() -> About) -> Option<Self> {
         let file = common.report.clone()?;
         let (about, input) = (about(), common.image.display().to_string());
         let (watch, result) = (Some(Watch::start(runtime)), Summary::default());
@@ -51,7 +50,7 @@ impl Page {
         self
     }
 
-    fn write(self, runtime: &Arc<Runtime>, stats: Stats) -> Result<()> {
+    fn write(self, runtime: &Runtime, stats: Stats) -> Result<()> {
         let Page { file, about: About { name, options, facts, plan }, input, samples, ended, result, .. } = self;
         let (name, call) = (in_shell(name), command());
         let html = page(&Report { name, input, call, options, facts, plan, result, ended, stats, samples });
@@ -61,7 +60,7 @@ impl Page {
 
 /// Writes the page of an import.
 pub fn write_import(
-    runtime: &Arc<Runtime>,
+    runtime: &Runtime,
     file: &Path,
     summary: &ImportSummary,
     needs: &ImportEstimate,
@@ -86,7 +85,7 @@ pub fn graph_facts(graph: &Graph) -> Map<String, Value> {
 }
 
 /// Writes statistics and the page where they are wanted.
-pub fn account(runtime: &Arc<Runtime>, stats: &Stats, page: Option<Page>, common: &Common) -> Result<()> {
+pub fn account(runtime: &Runtime, stats: &Stats, page: Option<Page>, common: &Common) -> Result<()> {
     let stats = Stats { memory_peak_bytes: outcore::io::peak_memory_bytes(), ..stats.clone() };
     if let Some(file) = &common.stats {
         write_json(runtime, &serde_json::to_value(&stats).map_err(Error::custom)?, file, &common.answer)?;
@@ -98,7 +97,7 @@ pub fn account(runtime: &Arc<Runtime>, stats: &Stats, page: Option<Page>, common
 /// what did not, and how to mend that.
 pub fn not_converged(
     failure: impl Display,
-    runtime: &Arc<Runtime>,
+    runtime: &Runtime,
     stats: &Stats,
     page: Option<Page>,
     common: &Common,

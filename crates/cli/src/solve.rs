@@ -132,7 +132,7 @@ fn plan(args: &SolverArgs, limits: &Limits) -> Result<Prepared> {
     let SolverArgs { solver, given, inputs, unweighted, common, .. } = args;
     let graph = open(common, limits, args.temporary.clone())?;
     let has_values = graph.manifest().weights().is_some() && !unweighted;
-    let matrix = SparseMatrix::new(graph, has_values)?;
+    let matrix = SparseMatrix::new(&graph, has_values)?;
     let values = Values::new(*solver, given.clone())?;
     let (inputs, output, checkpoint) = (inputs.clone(), common.output.clone(), args.checkpoint.clone());
     let given = Given { values, inputs, output, checkpoint };

@@ -11,7 +11,6 @@ use outcore_graph::{Direction, Frontier, Graph, scan};
 use outcore_image::{ImageFile, ImageOptions, Result};
 use outcore_io::{Runtime, RuntimeOptions};
 use std::path::Path;
-use std::sync::Arc;
 use std::time::Instant;
 
 /// How many pages are held in memory for decoding.
@@ -23,7 +22,7 @@ fn main() -> Result<()> {
     let mut arguments = std::env::args().skip(1);
     let image = arguments.next().expect("usage: rates IMAGE.oc [THREADS]");
     let threads = arguments.next().and_then(|text| text.parse().ok());
-    let runtime = Arc::new(Runtime::new(RuntimeOptions { threads, ..RuntimeOptions::default() })?);
+    let runtime = Runtime::new(RuntimeOptions { threads, ..RuntimeOptions::default() })?;
     let graph = Graph::open(&runtime, &image, ImageOptions { cache_bytes: Some(0), ..ImageOptions::default() })?;
     decode_rate(&graph, Path::new(&image));
     for _ in 0..3 {

@@ -5,7 +5,6 @@
 use outcore_graph::{Direction, Events, Graph, List, ProgramOptions, Vertex, VertexProgram, run_program};
 use outcore_image::ImageOptions;
 use outcore_io::{Runtime, RuntimeOptions};
-use std::sync::Arc;
 
 struct PageRank;
 
@@ -46,7 +45,7 @@ impl VertexProgram for PageRank {
 fn main() -> outcore_image::Result<()> {
     let arguments: Vec<String> = std::env::args().collect();
     let [_, image, iterations] = &arguments[..] else { panic!("expected an image and a number of iterations") };
-    let runtime = Arc::new(Runtime::new(RuntimeOptions::default())?);
+    let runtime = Runtime::new(RuntimeOptions::default())?;
     let graph = Graph::open(&runtime, image, ImageOptions::default())?;
     let mut ranks = vec![Rank { now: 1.0, next: 0.0 }; graph.vertices() as usize];
     let max_iterations = Some(iterations.parse().expect("a number of iterations"));

@@ -26,7 +26,7 @@ const IMAGE: &str = "graph.oc";
 /// The least number of states that are looked at.
 const LEAST_STATES: u64 = 20_000;
 
-fn runtime(backend: Option<Arc<dyn Backend>>) -> Arc<Runtime> {
+fn runtime(backend: Option<Arc<dyn Backend>>) -> Runtime {
     let options = RuntimeOptions {
         memory_bytes: Some(64 << 20),
         beside_process: true,
@@ -34,7 +34,7 @@ fn runtime(backend: Option<Arc<dyn Backend>>) -> Arc<Runtime> {
         backend,
         ..Default::default()
     };
-    Arc::new(Runtime::new(options).unwrap())
+    Runtime::new(options).unwrap()
 }
 
 /// A graph whose image has all kinds of files: columns of ids and of weights, both directions.
@@ -55,7 +55,7 @@ fn import_into(runtime: &Runtime, seed: usize, directory: &Path) -> outcore_imag
 }
 
 /// Stores an array of six pages by the writer that results of computations are stored with.
-fn store_into(runtime: &Arc<Runtime>, seed: u64, directory: &Path) -> outcore_image::Result<()> {
+fn store_into(runtime: &Runtime, seed: u64, directory: &Path) -> outcore_image::Result<()> {
     let (element, made_by) = (ElementType::Int16, Some("persist".to_owned()));
     let head = DenseHead { element, rows: 5000, columns: 2, dimensions: 2, names: None, made_by };
     let writer = DenseWriter::create(runtime, &directory.join(IMAGE), head, true)?;
@@ -75,7 +75,7 @@ fn open_and_check(image: &Path) -> outcore_image::Result<()> {
     if let AnyManifest::Array(_) = read_any_manifest(&outcore_io::backend::best(), image)? {
         return DenseImage::open(&runtime(None), image)?.check().map(drop);
     }
-    let graph = Arc::new(Graph::open(&runtime(None), image, ImageOptions::default())?);
+    let graph = Graph::open(&runtime(None), image, ImageOptions::default())?;
     check(&graph).map(drop)
 }
 
@@ -98,7 +98,7 @@ impl Stage {
         self.directory.path().join(name)
     }
 
-    fn runtime(&self) -> Arc<Runtime> {
+    fn runtime(&self) -> Runtime {
         runtime(Some(Arc::clone(&self.sim) as Arc<dyn Backend>))
     }
 
@@ -276,11 +276,11 @@ fn failed_sync(faults: Faults) -> Scene {
 }
 
 /// An image elsewhere, and a graph that is open with the device of a stage.
-fn graph_for(stage: &Stage) -> (TempDir, Arc<Graph>) {
+fn graph_for(stage: &Stage) -> (TempDir, Graph) {
     let directory = tempfile::tempdir().unwrap();
     old_image(directory.path());
     let graph = Graph::open(&stage.runtime(), directory.path().join(IMAGE), ImageOptions::default()).unwrap();
-    (directory, Arc::new(graph))
+    (directory, graph)
 }
 
 fn output(faults: Faults) -> Scene {

@@ -242,7 +242,7 @@ fn an_index_is_reserved_before_it_is_read() {
     let memory_bytes = Some(64 << 20);
     let options = RuntimeOptions { memory_bytes, beside_process: true, threads: Some(1), ..RuntimeOptions::default() };
     let before = outcore_io::peak_memory_bytes();
-    let opened = Graph::open(&Arc::new(Runtime::new(options).unwrap()), &image, ImageOptions::default());
+    let opened = Graph::open(&Runtime::new(options).unwrap(), &image, ImageOptions::default());
     let error = opened.map(|_| ()).unwrap_err();
     let outcore_image::Error::Io(outcore_io::Error::Memory { needed_bytes, .. }) = error else { panic!("{error}") };
     // Its bytes, the words in memory, and the samples.

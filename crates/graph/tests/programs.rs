@@ -14,8 +14,8 @@ use outcore_image::{Error, ImageOptions};
 use outcore_io::backend::{Faults, Sim};
 use outcore_io::{AtomicF64, Runtime, RuntimeOptions};
 use std::collections::VecDeque;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
 
 fn options() -> ProgramOptions<'static> {
     ProgramOptions::default()
@@ -606,7 +606,7 @@ fn a_page_cache_leaves_the_memory_for_requests() {
 struct Curious {
     turns: AtomicU64,
     /// The turn at which the user asks to stop.
-    stop: Option<(u64, Arc<Runtime>)>,
+    stop: Option<(u64, Runtime)>,
 }
 
 impl VertexProgram for Curious {
@@ -662,7 +662,7 @@ fn a_request_to_stop_is_heard_within_a_batch() {
     let model = model(150_000, 30_000, true);
     let directory = tempfile::tempdir().unwrap();
     let graph = open(&model.write(directory.path()), 2);
-    let stop = Some((5000, Arc::clone(graph.runtime())));
+    let stop = Some((5000, graph.runtime().clone()));
     let program = Curious { turns: AtomicU64::new(0), stop };
     let error = run_program(&graph, &program, &mut vec![0; model.vertices], &options()).unwrap_err();
     assert!(matches!(error, Error::Io(outcore_io::Error::Cancelled)), "{error}");
@@ -687,10 +687,10 @@ fn vertices_that_do_not_exist_are_refused() {
 }
 
 /// A runtime of its own, whatever other tests hold.
-fn runtime(mib: u64) -> Arc<Runtime> {
+fn runtime(mib: u64) -> Runtime {
     let (memory_bytes, threads) = (Some(mib << 20), Some(2));
     let options = RuntimeOptions { memory_bytes, beside_process: true, threads, ..RuntimeOptions::default() };
-    Arc::new(Runtime::new(options).unwrap())
+    Runtime::new(options).unwrap()
 }
 
 /// The program of `docs/howto/write-an-algorithm.md`, over an image larger than the memory, with default options:
@@ -734,7 +734,7 @@ fn the_limit_that_a_refused_program_asks_for_is_enough() {
             threads: Some(1),
             ..RuntimeOptions::default()
         };
-        let graph = Graph::open(&Arc::new(Runtime::new(options).unwrap()), &image, ImageOptions::default()).unwrap();
+        let graph = Graph::open(&Runtime::new(options).unwrap(), &image, ImageOptions::default()).unwrap();
         run_program(&graph, &Ranks { iterations: 2 }, &mut vec![Rank::default(); model.vertices], &self::options())
     };
     // The states alone are 3.2 million bytes.
@@ -759,7 +759,7 @@ fn graphs_of_one_runtime_share_its_memory() {
         run_program(graph, &Ranks { iterations: 2 }, &mut ranks, &options()).unwrap();
         ranks.iter().map(|rank| rank.now.to_bits()).collect::<Vec<_>>()
     };
-    let open = |runtime: &Arc<Runtime>| Graph::open(runtime, &image, ImageOptions::default()).unwrap();
+    let open = |runtime: &Runtime| Graph::open(runtime, &image, ImageOptions::default()).unwrap();
     let expected = run(&open(&runtime(256)));
     let shared = runtime(42);
     let (one, other) = (open(&shared), open(&shared));

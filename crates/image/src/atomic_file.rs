@@ -10,7 +10,6 @@ use crate::partial::Partial;
 use outcore_io::{Error as IoError, Runtime, Writer};
 use std::io::{BufWriter, Stdout, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 /// Size of a file's buffer: the block that is filled and the one that is being written, together.
 pub const BUFFER_BYTES: usize = 256 << 10;
@@ -20,7 +19,7 @@ const STANDARD_BYTES: usize = 64 << 10;
 /// A file that is being written under a temporary name; or the standard output, which receives the bytes as they are
 /// written.
 pub struct AtomicFile {
-    runtime: Arc<Runtime>,
+    runtime: Runtime,
     target: PathBuf,
     place: Place,
     failure: Option<IoError>,
@@ -57,15 +56,15 @@ impl AtomicFile {
     ///
     /// # Errors
     /// As with [`AtomicFile::create`].
-    pub fn within(runtime: &Arc<Runtime>, target: &Path) -> Result<Self> {
+    pub fn within(runtime: &Runtime, target: &Path) -> Result<Self> {
         if is_standard_output(target) {
             let place = Place::Standard(BufWriter::with_capacity(STANDARD_BYTES, std::io::stdout()));
             let target = PathBuf::from("the standard output");
-            return Ok(AtomicFile { runtime: Arc::clone(runtime), target, place, failure: None });
+            return Ok(AtomicFile { runtime: runtime.clone(), target, place, failure: None });
         }
         let create = |path: &Path| Writer::create(runtime, "an output buffer", path, BUFFER_BYTES);
         let (temporary, writer) = Partial::file(runtime.backend(), target, create)?;
-        let (runtime, target) = (Arc::clone(runtime), target.to_owned());
+        let (runtime, target) = (runtime.clone(), target.to_owned());
         Ok(AtomicFile {
             runtime,
             target,
@@ -155,7 +154,7 @@ impl Write for AtomicFile {
 ///
 /// # Errors
 /// A target that is a directory or no name, errors of the operating system, or no memory.
-pub fn write_file(runtime: &Arc<Runtime>, target: &Path, bytes: &[u8]) -> Result<()> {
+pub fn write_file(runtime: &Runtime, target: &Path, bytes: &[u8]) -> Result<()> {
     let mut file = AtomicFile::within(runtime, target)?;
     match file.write_all(bytes) {
         Ok(()) => file.commit(),
@@ -178,8 +177,9 @@ mod tests {
     use crate::placed_file::PlacedFile;
     use outcore_io::RuntimeOptions;
     use outcore_io::backend::{Faults, Sim};
+    use std::sync::Arc;
 
-    fn write_placed(runtime: &Arc<Runtime>, target: &Path, bytes: &[u8]) -> Result<()> {
+    fn write_placed(runtime: &Runtime, target: &Path, bytes: &[u8]) -> Result<()> {
         let file = PlacedFile::create(runtime, target)?;
         file.write(bytes, 0)?;
         file.commit()
@@ -187,7 +187,7 @@ mod tests {
 
     #[test]
     fn a_failure_of_any_operation_leaves_the_older_file_or_none() {
-        for write in [write_file as fn(&Arc<Runtime>, &Path, &[u8]) -> Result<()>, write_placed] {
+        for write in [write_file as fn(&Runtime, &Path, &[u8]) -> Result<()>, write_placed] {
             for (older, no_exchange) in [(Some("old"), false), (None, false), (None, true)] {
                 let mut failures = 0;
                 loop {
@@ -197,7 +197,7 @@ mod tests {
                     let faults = Faults { fail_at: Some(failures), no_exchange, ..Faults::default() };
                     let backend: Option<Arc<dyn outcore_io::Backend>> = Some(Arc::new(Sim::new(faults)));
                     let runtime = Runtime::new(RuntimeOptions { backend, ..RuntimeOptions::default() }).unwrap();
-                    let written = write(&Arc::new(runtime), &target, b"new");
+                    let written = write(&runtime, &target, b"new");
                     let text = std::fs::read_to_string(&target).ok();
                     if written.is_ok() {
                         assert_eq!(text.as_deref(), Some("new"));
@@ -217,7 +217,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let target = directory.path().join("file");
         std::fs::write(&target, "old").unwrap();
-        let runtime = Arc::new(Runtime::new(RuntimeOptions::default()).unwrap());
+        let runtime = Runtime::new(RuntimeOptions::default()).unwrap();
         let mut file = AtomicFile::within(&runtime, &target).unwrap();
         file.write_all(b"new").unwrap();
         std::fs::remove_file(&target).unwrap();

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 /// An image of an array, opened.
 pub struct DenseImage {
-    runtime: Arc<Runtime>,
+    runtime: Runtime,
     path: PathBuf,
     files: DenseFiles,
     shape: DenseShape,
@@ -38,11 +38,11 @@ impl DenseImage {
     ///
     /// # Errors
     /// A path that is no image, or that of a graph; a damaged manifest, or a file of the wrong size.
-    pub fn open(runtime: &Arc<Runtime>, path: impl AsRef<Path>) -> Result<Arc<Self>> {
+    pub fn open(runtime: &Runtime, path: impl AsRef<Path>) -> Result<Arc<Self>> {
         let path = path.as_ref();
         let files = DenseFiles::open(runtime, path)?;
         let cache = runtime.cache_share(files.identity);
-        let runtime = Arc::new(runtime.in_name_of(&path.display().to_string()));
+        let runtime = runtime.in_name_of(&path.display().to_string());
         Ok(Arc::new(DenseImage { runtime, path: path.to_owned(), shape: files.manifest.shape(), files, cache }))
     }
 
@@ -57,7 +57,7 @@ impl DenseImage {
     }
 
     /// Memory limit, workers and back end.
-    pub fn runtime(&self) -> &Arc<Runtime> {
+    pub fn runtime(&self) -> &Runtime {
         &self.runtime
     }
 

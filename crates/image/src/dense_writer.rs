@@ -51,7 +51,7 @@ pub struct DenseHead {
 
 /// An image of an array that is being written; without a commit it vanishes on drop.
 pub struct DenseWriter {
-    runtime: Arc<Runtime>,
+    runtime: Runtime,
     manifest: DenseManifest,
     file: Arc<DataFile>,
     block_bytes: usize,
@@ -69,7 +69,7 @@ impl DenseWriter {
     /// # Errors
     /// An invalid array, a target that must not be replaced, a disk with too little space, or errors of the operating
     /// system.
-    pub fn create(runtime: &Arc<Runtime>, target: &Path, head: DenseHead, replace: bool) -> Result<Self> {
+    pub fn create(runtime: &Runtime, target: &Path, head: DenseHead, replace: bool) -> Result<Self> {
         DenseWriter::begin(runtime, target, head, replace, false)
     }
 
@@ -78,11 +78,11 @@ impl DenseWriter {
     ///
     /// # Errors
     /// As for [`create`](DenseWriter::create), except for the space.
-    pub fn create_growing(runtime: &Arc<Runtime>, target: &Path, head: DenseHead, replace: bool) -> Result<Self> {
+    pub fn create_growing(runtime: &Runtime, target: &Path, head: DenseHead, replace: bool) -> Result<Self> {
         DenseWriter::begin(runtime, target, DenseHead { rows: 0, ..head }, replace, true)
     }
 
-    fn begin(runtime: &Arc<Runtime>, target: &Path, head: DenseHead, replace: bool, is_growing: bool) -> Result<Self> {
+    fn begin(runtime: &Runtime, target: &Path, head: DenseHead, replace: bool, is_growing: bool) -> Result<Self> {
         let DenseHead { element, rows, columns, dimensions, names, made_by } = head;
         let manifest = DenseManifest {
             format: DENSE_FORMAT_NAME.into(),
@@ -106,7 +106,7 @@ impl DenseWriter {
         let len_bytes = if is_growing { u64::MAX } else { len_bytes };
         let block_bytes = block_bytes(runtime, len_bytes) as usize;
         Ok(DenseWriter {
-            runtime: Arc::clone(runtime),
+            runtime: runtime.clone(),
             manifest,
             file: Arc::new(file.direct()),
             block_bytes,

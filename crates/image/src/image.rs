@@ -33,7 +33,7 @@ pub struct ImageOptions {
 /// An image, opened, as one operation has it. [`Image::for_operation`] makes one for another operation: all of them
 /// share files, workers and cache.
 pub struct Image {
-    runtime: Arc<Runtime>,
+    runtime: Runtime,
     opened: Arc<Opened>,
 }
 
@@ -185,7 +185,7 @@ impl Image {
     ///
     /// # Errors
     /// A path that is no image, a damaged manifest, or files of the wrong size.
-    pub fn open(runtime: &Arc<Runtime>, path: impl AsRef<Path>, options: ImageOptions) -> Result<Self> {
+    pub fn open(runtime: &Runtime, path: impl AsRef<Path>, options: ImageOptions) -> Result<Self> {
         let files = ImageFiles::open(runtime, path.as_ref())?;
         Image::of_files(runtime, path.as_ref(), files, options)
     }
@@ -202,10 +202,10 @@ impl Image {
         Image::of_files(&self.runtime, self.path(), self.opened.files.clone(), options)
     }
 
-    fn of_files(runtime: &Arc<Runtime>, path: &Path, mut files: ImageFiles, options: ImageOptions) -> Result<Self> {
+    fn of_files(runtime: &Runtime, path: &Path, mut files: ImageFiles, options: ImageOptions) -> Result<Self> {
         files.weigh_by(options.weighed_by);
         let cache = runtime.cache_share(files.identity()?);
-        let runtime = Arc::new(runtime.in_name_of(&path.display().to_string()));
+        let runtime = runtime.in_name_of(&path.display().to_string());
         let opened = Opened {
             budget: Arc::clone(runtime.budget()),
             path: path.to_owned(),
@@ -252,7 +252,7 @@ impl Image {
     /// The image for work of a runtime that was made of its own, such as [`Runtime::stopped_by`].
     #[must_use]
     pub fn with_runtime(&self, runtime: Runtime) -> Self {
-        Image { runtime: Arc::new(runtime), opened: Arc::clone(&self.opened) }
+        Image { runtime: runtime, opened: Arc::clone(&self.opened) }
     }
 
     fn worker_memory(&self) -> WorkerMemory {
@@ -338,7 +338,7 @@ impl Image {
     }
 
     /// Memory limit, workers and back end.
-    pub fn runtime(&self) -> &Arc<Runtime> {
+    pub fn runtime(&self) -> &Runtime {
         &self.runtime
     }
 

@@ -8,7 +8,6 @@ use crate::partial::Partial;
 use outcore_io::backend::{Location, Open};
 use outcore_io::{DataFile, Error as IoError, Runtime};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 /// A file that is being written.
 pub struct PlacedFile {
@@ -23,7 +22,7 @@ impl PlacedFile {
     ///
     /// # Errors
     /// A target that is a directory or no name, or a file that cannot be created.
-    pub fn create(runtime: &Arc<Runtime>, target: &Path) -> Result<Self> {
+    pub fn create(runtime: &Runtime, target: &Path) -> Result<Self> {
         let create = |path: &Path| DataFile::open_as(runtime.backend(), Location::at(path), Open::Create);
         let (temporary, file) = Partial::file(runtime.backend(), target, create)?;
         Ok(PlacedFile { target: target.to_owned(), file, temporary: Some(temporary) })
@@ -33,7 +32,7 @@ impl PlacedFile {
     ///
     /// # Errors
     /// Errors of the operating system; a link, or anything but a plain file.
-    pub fn open(runtime: &Arc<Runtime>, target: &Path) -> Result<Self> {
+    pub fn open(runtime: &Runtime, target: &Path) -> Result<Self> {
         let file = DataFile::open_as(runtime.backend(), Location::at(target), Open::Write)?;
         Ok(PlacedFile { target: target.to_owned(), file, temporary: None })
     }

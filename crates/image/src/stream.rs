@@ -24,7 +24,7 @@ pub const STREAM_BYTES: u64 = (RING_BYTES + EXTENT_BYTES) as u64 + VALUES_BYTES;
 
 /// The pages of a file, or of a part of it, in order.
 pub struct PageStream {
-    runtime: Arc<Runtime>,
+    runtime: Runtime,
     data: Arc<DataFile>,
     origin: Origin,
     reader: Reader,
@@ -46,7 +46,7 @@ impl PageStream {
         let missing = || Error::damaged(file.path(image.path()), 0, "a file of pages", "none in the manifest");
         let place = image.file(file).ok_or_else(missing)?;
         image.make_room("reading a column", STREAM_BYTES)?;
-        let runtime = Arc::clone(image.runtime());
+        let runtime = image.runtime().clone();
         let budget = runtime.budget();
         let data = Arc::clone(image.data_file(place));
         let reservation = budget.reserve("reading a column", STREAM_BYTES - RING_BYTES as u64)?;

@@ -15,7 +15,7 @@ use std::time::Duration;
 
 const MIB: u64 = 1 << 20;
 
-fn runtime(threads: usize) -> Arc<Runtime> {
+fn runtime(threads: usize) -> Runtime {
     runtime_under(threads, 128 * MIB, None)
 }
 
@@ -51,7 +51,7 @@ impl Model {
     }
 
     /// Writes it; every worker takes a few groups at a time.
-    fn write_with(&self, runtime: &Arc<Runtime>, target: &Path, replace: bool) -> Result<()> {
+    fn write_with(&self, runtime: &Runtime, target: &Path, replace: bool) -> Result<()> {
         let writer = DenseWriter::create(runtime, target, self.head(), replace)?;
         let shape = writer.manifest().shape();
         let next = AtomicU64::new(0);
@@ -348,7 +348,7 @@ fn a_check_reads_little_behind_a_damaged_page() {
     bytes[1000] ^= 1;
     std::fs::write(&file, &bytes).unwrap();
     for threads in [1, 2] {
-        let runtime = Arc::new(runtime(threads).for_operation(Some(Arc::new(Slow))));
+        let runtime = runtime(threads).for_operation(Some(Arc::new(Slow)));
         let error = DenseImage::open(&runtime, &path).unwrap().check().expect_err("the first page is damaged");
         assert!(error.to_string().contains("checksum"), "{error}");
         let (read, all) = (runtime.bytes_read(), bytes.len() as u64);

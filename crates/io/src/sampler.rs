@@ -8,7 +8,6 @@
 
 use crate::process::cpu_seconds;
 use crate::runtime::Runtime;
-use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -96,9 +95,9 @@ pub struct Watch {
 
 impl Watch {
     /// Begins a run. If the thread cannot be started, there are no samples.
-    pub fn start(runtime: &Arc<Runtime>) -> Self {
+    pub fn start(runtime: &Runtime) -> Self {
         let (stop, is_stopped) = channel();
-        let (runtime, mut sampler) = (Arc::clone(runtime), Sampler::start(runtime));
+        let (runtime, mut sampler) = (runtime.clone(), Sampler::start(runtime));
         let watch = move || {
             while is_stopped.recv_timeout(EVERY) == Err(RecvTimeoutError::Timeout) {
                 sampler.look(&runtime);
@@ -120,6 +119,7 @@ impl Watch {
 mod tests {
     use super::*;
     use crate::runtime::RuntimeOptions;
+    use std::sync::Arc;
 
     #[test]
     fn samples_are_bounded_and_reach_from_the_start_to_the_end() {
@@ -143,12 +143,12 @@ mod tests {
 
     #[test]
     fn a_watch_ends_when_it_is_asked_to_and_when_it_is_dropped() {
-        let runtime = Arc::new(Runtime::new(RuntimeOptions::default()).unwrap());
+        let runtime = Runtime::new(RuntimeOptions::default()).unwrap();
         let samples = Watch::start(&runtime).finish();
         assert!(samples.len() >= 2 && samples[0].seconds <= samples[1].seconds, "{samples:?}");
         drop(Watch::start(&runtime));
         let begin = Instant::now();
-        while Arc::strong_count(&runtime) > 1 {
+        while Arc::strong_count(runtime.budget()) > 1 {
             assert!(begin.elapsed() < Duration::from_secs(60), "the thread goes on");
             std::thread::yield_now();
         }

@@ -7,7 +7,6 @@ use outcore_array::kernel::{Binary, Fold, Scalar, Unary};
 use outcore_array::{Array, ElementType};
 use outcore_image::{Result, Stats};
 use outcore_io::Runtime;
-use std::sync::Arc;
 
 /// Labels are classes if the greatest exceeds the least by less than this.
 const MOST_CLASSES: f64 = 65536.0;
@@ -29,7 +28,7 @@ pub struct Labels {
 ///
 /// # Errors
 /// Labels that are not whole, or further apart than 65535, or beyond 2^53; no vector, or an empty one.
-pub fn classes_of(runtime: &Arc<Runtime>, labels: &Array) -> Result<Labels> {
+pub fn classes_of(runtime: &Runtime, labels: &Array) -> Result<Labels> {
     if labels.axes() != 1 || labels.count() == 0 {
         return usage(format!("expected a vector of labels, found shape {:?}", labels.shape()));
     }

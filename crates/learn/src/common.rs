@@ -84,7 +84,7 @@ pub(crate) struct Costs(Option<Stats>);
 
 impl Costs {
     /// Computes arrays in one call, adds its costs, and returns the numbers of each array.
-    pub fn compute(&mut self, runtime: &Arc<Runtime>, arrays: &[Array]) -> Result<Vec<Vec<f64>>> {
+    pub fn compute(&mut self, runtime: &Runtime, arrays: &[Array]) -> Result<Vec<Vec<f64>>> {
         let goals: Vec<Goal> = arrays.iter().cloned().map(Goal::Value).collect();
         let Computed { values, stats } = compute(runtime, &goals)?;
         self.include(stats);
@@ -100,7 +100,7 @@ impl Costs {
     }
 
     /// Computes one array and returns its numbers.
-    pub fn one(&mut self, runtime: &Arc<Runtime>, array: Array) -> Result<Vec<f64>> {
+    pub fn one(&mut self, runtime: &Runtime, array: Array) -> Result<Vec<f64>> {
         Ok(self.compute(runtime, &[array])?.remove(0))
     }
 

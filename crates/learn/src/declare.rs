@@ -32,7 +32,7 @@ pub struct Data {
     places: Vec<usize>,
     file: Arc<Whole>,
     /// The runtime that opened the file.
-    pub(crate) runtime: Arc<Runtime>,
+    pub(crate) runtime: Runtime,
 }
 
 /// All columns of numbers of a file.
@@ -49,7 +49,7 @@ pub const NAMES: &str = "the names of columns";
 
 /// Reserves the memory of the names of all columns, of which the parts of a run have several copies, before they are
 /// made: a file of a few bytes may have millions of columns.
-fn names_memory(runtime: &Arc<Runtime>, source: &dyn Source) -> Result<Reservation> {
+fn names_memory(runtime: &Runtime, source: &dyn Source) -> Result<Reservation> {
     const COPIES: u64 = 8;
     const NAME_BYTES: u64 = 64;
     let columns = source.shape().get(1).copied().unwrap_or(1);
@@ -63,7 +63,7 @@ impl Data {
     ///
     /// # Errors
     /// Anything else; no row or no column.
-    pub fn open(runtime: &Arc<Runtime>, path: &Path) -> Result<Self> {
+    pub fn open(runtime: &Runtime, path: &Path) -> Result<Self> {
         let source = outcore_array::open(runtime, path)?;
         let memory = names_memory(runtime, source.as_ref())?;
         let names = source.names().map(<[String]>::to_vec);
@@ -76,7 +76,7 @@ impl Data {
         let names = names.unwrap_or_else(|| (0..array.shape()[1]).map(|column| format!("x{column}")).collect());
         let places = (0..names.len()).collect();
         let file = Arc::new(Whole { array: array.clone(), names: names.clone(), of_file, _memory: memory });
-        Ok(Data { array, names, places, file, runtime: Arc::clone(runtime) })
+        Ok(Data { array, names, places, file, runtime: runtime.clone() })
     }
 
     /// The columns of these names, or of these numbers from 1, in this order.
@@ -121,7 +121,7 @@ impl Data {
             parts => Array::join(parts, 1)?,
         };
         let names = places.iter().map(|&place| names[place].clone()).collect();
-        Ok(Data { array, names, places, file: Arc::clone(&self.file), runtime: Arc::clone(&self.runtime) })
+        Ok(Data { array, names, places, file: Arc::clone(&self.file), runtime: self.runtime.clone() })
     }
 
     /// Number of rows.
@@ -146,7 +146,7 @@ impl Data {
 }
 
 /// A computation under the limits of a runtime.
-pub type Run = Box<dyn Fn(&Arc<Runtime>) -> Result<Found>>;
+pub type Run = Box<dyn Fn(&Runtime) -> Result<Found>>;
 
 /// A run with its options.
 pub struct Plan {
@@ -171,7 +171,7 @@ impl Plan {
     ///
     /// # Errors
     /// Those that the write would return.
-    pub fn check_file(&self, runtime: &Arc<Runtime>, file: &Path, is_result: bool) -> Result<()> {
+    pub fn check_file(&self, runtime: &Runtime, file: &Path, is_result: bool) -> Result<()> {
         if !is_result {
             return AtomicFile::within(runtime, file).map(drop);
         }
@@ -182,7 +182,7 @@ impl Plan {
     ///
     /// # Errors
     /// A pass that cannot be planned; a name whose ending says no format.
-    pub fn needed_bytes(&self, runtime: &Arc<Runtime>, output: Option<&Path>) -> Result<u64> {
+    pub fn needed_bytes(&self, runtime: &Runtime, output: Option<&Path>) -> Result<u64> {
         let output_bytes = output.map_or(Ok(0), |file| self.output_bytes(runtime, file))?;
         let written_bytes = self.result_bytes.saturating_add(output_bytes.max(BUFFER_BYTES as u64));
         Ok(most_bytes(runtime, &self.phases)?.max(written_bytes))
@@ -192,7 +192,7 @@ impl Plan {
     ///
     /// # Errors
     /// A pass that cannot be planned.
-    pub fn read_bytes(&self, runtime: &Arc<Runtime>) -> Result<u64> {
+    pub fn read_bytes(&self, runtime: &Runtime) -> Result<u64> {
         self.phases.iter().try_fold(0, |most, phase| Ok(phase.read_bytes(runtime)?.max(most)))
     }
 
@@ -201,7 +201,7 @@ impl Plan {
     ///
     /// # Errors
     /// Too little memory; a name whose ending says no format.
-    pub fn require(&self, runtime: &Arc<Runtime>, name: &str, output: Option<&Path>) -> Result<()> {
+    pub fn require(&self, runtime: &Runtime, name: &str, output: Option<&Path>) -> Result<()> {
         let (phase_bytes, less) = most_of(runtime, &self.phases)?;
         let needed_bytes = self.needed_bytes(runtime, output)?;
         let less = if needed_bytes == phase_bytes { &less } else { "" };
@@ -212,7 +212,7 @@ impl Plan {
     ///
     /// # Errors
     /// A name whose ending says no format.
-    pub fn output_bytes(&self, runtime: &Arc<Runtime>, file: &Path) -> Result<u64> {
+    pub fn output_bytes(&self, runtime: &Runtime, file: &Path) -> Result<u64> {
         let rows = self.rows.as_ref().map(|rows| lazy_rows(rows, sync_channel(0).0)).transpose()?;
         let rows_bytes = rows.map_or(Ok(0), |rows| most_bytes(runtime, &[Phase::pass(vec![rows], 0)]))?;
         Ok(rows_bytes + self.output.output_bytes(file)?)
@@ -222,7 +222,7 @@ impl Plan {
     ///
     /// # Errors
     /// The error of the statistic or model; non-finite values are reported with the name of their column.
-    pub fn find(&self, runtime: &Arc<Runtime>) -> Result<Found> {
+    pub fn find(&self, runtime: &Runtime) -> Result<Found> {
         let found = (self.run)(runtime).and_then(|found| {
             // Factors of large matrices are not interrupted.
             runtime.cancel().check()?;
@@ -255,7 +255,7 @@ impl Found {
     ///
     /// # Errors
     /// Those of [`write_numbers`] and of the computation.
-    pub fn write(&mut self, runtime: &Arc<Runtime>, planned: &NumbersShape, output: &Path) -> Result<()> {
+    pub fn write(&mut self, runtime: &Runtime, planned: &NumbersShape, output: &Path) -> Result<()> {
         let mut shape = planned.clone();
         if let Some((rows, names)) = &self.rows {
             (shape.names, shape.axes) = (names.clone(), rows.shape().to_vec());

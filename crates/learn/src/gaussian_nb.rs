@@ -15,7 +15,6 @@ use outcore_array::kernel::{Binary, Fold, Unary};
 use outcore_declare::{Fact, Parameter, Values};
 use outcore_image::{Result, Stats};
 use outcore_io::Runtime;
-use std::sync::Arc;
 
 /// Options of [`gaussian_nb`].
 #[derive(Clone, Copy, Debug)]
@@ -58,7 +57,7 @@ pub struct GaussianNb {
 /// NaN or infinite elements; labels of no class; a class without rows; priors that are not as many as classes, or do
 /// not add up to 1.
 pub fn gaussian_nb(
-    runtime: &Arc<Runtime>,
+    runtime: &Runtime,
     x: &Array,
     labels: &Array,
     classes: usize,
@@ -186,7 +185,7 @@ fn plan(data: &Data, values: Values) -> Result<Plan> {
     let (output, fitted) = (rows_shape(data, vec!["class".to_owned()], false), columns.clone());
     let scores = stand_in(&x, CovarianceType::Diagonal, 2)?;
     let written = if proba { softmax(&scores)? } else { scores.arg(true, Some(1), false)? };
-    let run = move |runtime: &Arc<Runtime>| -> Result<Found> {
+    let run = move |runtime: &Runtime| -> Result<Found> {
         let Labels { classes, numbers, stats } = classes_of(runtime, &y)?;
         let options = GaussianNbOptions { smoothing, ..GaussianNbOptions::default() };
         let found = gaussian_nb(runtime, &x, &numbers, classes.len(), &options)?;

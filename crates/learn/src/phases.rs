@@ -4,7 +4,6 @@
 use outcore_array::{Array, Explanation, Goal, explain, less_memory_if};
 use outcore_image::{Error, Result};
 use outcore_io::{Error as IoError, Runtime};
-use std::sync::Arc;
 
 /// A page cache that has given back its pages still has headers, of less than one part in this number of its memory.
 const CACHE_HEADERS_PART: u64 = 100;
@@ -23,18 +22,18 @@ impl Phase {
         Phase { arrays, own_bytes }
     }
 
-    fn explained(&self, runtime: &Arc<Runtime>) -> Result<Explanation> {
+    fn explained(&self, runtime: &Runtime) -> Result<Explanation> {
         explain(runtime, &self.arrays.iter().cloned().map(Goal::Value).collect::<Vec<_>>())
     }
 
     /// The bytes that the pass reads without a cache.
-    pub(crate) fn read_bytes(&self, runtime: &Arc<Runtime>) -> Result<u64> {
+    pub(crate) fn read_bytes(&self, runtime: &Runtime) -> Result<u64> {
         let passes = self.explained(runtime)?.passes.into_iter();
         Ok(passes.map(|pass| pass.reads.iter().map(|(_, bytes)| bytes).sum()).max().unwrap_or(0))
     }
 
     /// The memory of the phase. Nothing is read.
-    fn bytes(&self, runtime: &Arc<Runtime>) -> Result<u64> {
+    fn bytes(&self, runtime: &Runtime) -> Result<u64> {
         let pass_bytes = match self.explained(runtime) {
             Ok(plan) => plan.passes.iter().map(|pass| pass.memory_bytes + pass.result_bytes).max().unwrap_or(0),
             Err(Error::Io(IoError::Memory { needed_bytes, .. })) => needed_bytes,
@@ -46,12 +45,12 @@ impl Phase {
 }
 
 /// The memory of the largest of some phases.
-pub(crate) fn most_bytes(runtime: &Arc<Runtime>, phases: &[Phase]) -> Result<u64> {
+pub(crate) fn most_bytes(runtime: &Runtime, phases: &[Phase]) -> Result<u64> {
     Ok(most_of(runtime, phases)?.0)
 }
 
 /// The memory of the largest of some phases, and the words of a refusal that say how it may need less.
-pub(crate) fn most_of(runtime: &Arc<Runtime>, phases: &[Phase]) -> Result<(u64, String)> {
+pub(crate) fn most_of(runtime: &Runtime, phases: &[Phase]) -> Result<(u64, String)> {
     let bytes = phases.iter().map(|phase| Ok((phase.bytes(runtime)?, phase))).collect::<Result<Vec<_>>>()?;
     let most = bytes.into_iter().max_by_key(|&(bytes, _)| bytes);
     Ok(most.map_or((0, String::new()), |(bytes, phase)| (bytes, less_memory_if(&phase.arrays))))
@@ -61,7 +60,7 @@ pub(crate) fn most_of(runtime: &Arc<Runtime>, phases: &[Phase]) -> Result<(u64, 
 ///
 /// # Errors
 /// Too little memory; a pass that cannot be planned.
-pub(crate) fn require(runtime: &Arc<Runtime>, name: &str, phases: &[Phase]) -> Result<()> {
+pub(crate) fn require(runtime: &Runtime, name: &str, phases: &[Phase]) -> Result<()> {
     let (bytes, less) = most_of(runtime, phases)?;
     Ok(runtime.budget().require(&format!("{name}{less}"), bytes)?)
 }

@@ -13,8 +13,8 @@ use outcore_io::{Error as IoError, Runtime, lock};
 use outcore_table::{NumbersShape, PutRows, RowLabels, is_array_file, write_numbers};
 use std::cell::Cell;
 use std::path::Path;
+use std::sync::Mutex;
 use std::sync::mpsc::{SyncSender, sync_channel};
-use std::sync::{Arc, Mutex};
 
 /// The bytes of the elements, per column.
 type Bytes = Vec<Vec<u8>>;
@@ -29,7 +29,7 @@ struct RowSender {
 ///
 /// # Errors
 /// Those of `put` and of the computation.
-pub fn for_each_rows(runtime: &Arc<Runtime>, array: &Array, put: PutRows<'_>) -> Result<Stats> {
+pub fn for_each_rows(runtime: &Runtime, array: &Array, put: PutRows<'_>) -> Result<Stats> {
     let (to, from) = sync_channel(0);
     let goal = Goal::Value(lazy_rows(array, to)?);
     std::thread::scope(|scope| {
@@ -107,7 +107,7 @@ impl RowFold for RowSender {
 /// An ending that is none, more axes or fewer than a table has, not as many names as columns, or two that are the same;
 /// what the computation returns, a full disk, a request to stop. Then there is no new file, and an old one of that name
 /// is as it was.
-pub fn save(runtime: &Arc<Runtime>, array: &Array, names: Option<Vec<String>>, output: &Path) -> Result<Stats> {
+pub fn save(runtime: &Runtime, array: &Array, names: Option<Vec<String>>, output: &Path) -> Result<Stats> {
     let axes = array.shape().to_vec();
     let is_array = is_array_file(output);
     if !is_array && !(1..=2).contains(&axes.len()) {

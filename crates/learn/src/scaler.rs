@@ -9,7 +9,6 @@ use outcore_array::Array;
 use outcore_array::kernel::Binary;
 use outcore_image::{Result, Stats};
 use outcore_io::Runtime;
-use std::sync::Arc;
 
 /// Options of [`standard_scaler`].
 #[derive(Clone, Copy, Debug)]
@@ -49,11 +48,7 @@ pub struct StandardScaler {
 ///
 /// # Errors
 /// NaN or infinite elements; weights below 0, or all 0.
-pub fn standard_scaler(
-    runtime: &Arc<Runtime>,
-    x: &Array,
-    options: &StandardScalerOptions<'_>,
-) -> Result<StandardScaler> {
+pub fn standard_scaler(runtime: &Runtime, x: &Array, options: &StandardScalerOptions<'_>) -> Result<StandardScaler> {
     let x = matrix(x)?;
     let mut costs = Costs::default();
     let moments = Classes::of(&costs.one(runtime, ClassMoments::of(&x, options.weights)?)?, 1)?;

@@ -17,7 +17,6 @@ use outcore_io::buffer::{raw_bytes, raw_bytes_mut};
 use outcore_io::{Array, Directory, Reservation, Runtime, Writer};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 const STATE: &str = "state";
@@ -137,7 +136,7 @@ pub(crate) fn save_if_due(checkpoint: &mut Option<Checkpoint<'_>>, run: &mut dyn
 
 /// The checkpoint of a run: its folder, and the blocks in it.
 pub(crate) struct Checkpoint<'a> {
-    runtime: &'a Arc<Runtime>,
+    runtime: &'a Runtime,
     folder: PathBuf,
     /// Text that identifies the run.
     run: String,

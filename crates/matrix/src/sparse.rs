@@ -66,7 +66,7 @@ pub(crate) struct Side {
 
 /// A sparse matrix: an image, read by rows or by columns.
 pub struct SparseMatrix {
-    graph: Arc<Graph>,
+    graph: Graph,
     values: bool,
     is_complex: bool,
     rows: Side,
@@ -128,13 +128,13 @@ impl SparseMatrix {
     /// column of ids or degrees that cannot be read or is damaged; too little memory: 4 bytes per vertex where vertices
     /// are not in the order of their ids, and where these are not adjacent whole numbers, [`Graph::by_id_bytes`] while
     /// they are sorted.
-    pub fn new(graph: Arc<Graph>, values: bool) -> Result<Self> {
+    pub fn new(graph: &Graph, values: bool) -> Result<Self> {
         let is_complex = values && graph.is_complex();
         if values && !is_complex {
             graph.weight_kind()?;
         }
         graph.check_sides()?;
-        let places = places(&graph)?.map(Arc::new);
+        let places = places(graph)?.map(Arc::new);
         let vertices = graph.vertices() as usize;
         let all = Side { first: 0, count: vertices };
         let (rows, columns) = match graph.manifest().rows.map(|rows| rows as usize) {
@@ -151,7 +151,7 @@ impl SparseMatrix {
         let idle = Arc::<Idle>::default();
         let owner: Weak<dyn Reclaim> = Arc::downgrade(&idle) as Weak<Idle>;
         graph.runtime().budget().add_reclaim(owner);
-        Ok(SparseMatrix { graph, values, is_complex, rows, columns, places, idle })
+        Ok(SparseMatrix { graph: graph.clone(), values, is_complex, rows, columns, places, idle })
     }
 
     /// The matrix for one operation, which is stopped on its own and shows its progress to `progress` alone.
@@ -167,12 +167,12 @@ impl SparseMatrix {
     }
 
     fn with_graph(&self, graph: Graph) -> Self {
-        let (graph, places, idle) = (Arc::new(graph), self.places.clone(), Arc::clone(&self.idle));
+        let (graph, places, idle) = (graph, self.places.clone(), Arc::clone(&self.idle));
         SparseMatrix { graph, places, idle, ..*self }
     }
 
     /// The graph whose matrix it is.
-    pub fn graph(&self) -> &Arc<Graph> {
+    pub fn graph(&self) -> &Graph {
         &self.graph
     }
 
@@ -553,7 +553,7 @@ impl Part<'_, '_> {
     }
 
     fn pass<S: Rules, const W: usize>(&self, rows: &[[f64; W]], stats: &mut StatsBuilder) -> Result<()> {
-        let graph = &*self.matrix.graph;
+        let graph = &self.matrix.graph;
         let product = Product::<S, W> {
             part: self,
             range: self.range(W),

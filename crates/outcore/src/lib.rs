@@ -19,7 +19,7 @@
 //!
 //! fn main() -> outcore::Result<()> {
 //!     let limits = RuntimeOptions { memory_bytes: Some(256 << 20), ..RuntimeOptions::default() };
-//!     let runtime = Arc::new(Runtime::new(limits)?);
+//!     let runtime = Runtime::new(limits)?;
 //!     let graph = Graph::open(&runtime, "web.oc", GraphOptions::default())?;
 //!     let found = pagerank(&graph, &PageRankOptions::default())?;
 //!     println!("{} iterations, stopped by {:?}", found.iterations, found.stopped_by);

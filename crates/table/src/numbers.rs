@@ -59,7 +59,7 @@ impl NumbersShape {
     ///
     /// # Errors
     /// The errors of [`write_numbers`].
-    pub fn check(&self, runtime: &Arc<Runtime>, output: &Path) -> Result<()> {
+    pub fn check(&self, runtime: &Runtime, output: &Path) -> Result<()> {
         let format = Format::of(output)?;
         if format != Format::Npy {
             check_names(&self.schema())?;
@@ -90,7 +90,7 @@ impl NumbersShape {
 /// An unknown ending, two columns of one name, the errors of `blocks`, a full disk, a request to stop. Then there is no
 /// new file, and an old one of that name is unchanged.
 pub fn write_numbers(
-    runtime: &Arc<Runtime>,
+    runtime: &Runtime,
     shape: &NumbersShape,
     output: &Path,
     blocks: &dyn Fn(PutRows<'_>) -> Result<()>,
@@ -172,7 +172,7 @@ fn arrow_array(element: ElementType, bytes: &[u8]) -> ArrayRef {
 }
 
 fn write_array(
-    runtime: &Arc<Runtime>,
+    runtime: &Runtime,
     shape: &NumbersShape,
     output: &Path,
     blocks: &dyn Fn(PutRows<'_>) -> Result<()>,

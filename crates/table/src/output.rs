@@ -165,11 +165,11 @@ pub(crate) enum Owner<'a> {
     /// An image of a graph, which knows the advice for raising them.
     Image(&'a Image),
     /// A process.
-    Runtime(&'a Arc<Runtime>),
+    Runtime(&'a Runtime),
 }
 
 impl<'a> Owner<'a> {
-    pub(crate) fn runtime(self) -> &'a Arc<Runtime> {
+    pub(crate) fn runtime(self) -> &'a Runtime {
         match self {
             Owner::Image(image) => image.runtime(),
             Owner::Runtime(runtime) => runtime,

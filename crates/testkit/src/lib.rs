@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 /// A runtime that may use `bytes` more than the process holds now, so that tests of one process do not disturb each
 /// other; on `backend` if one is given.
-pub fn runtime_under(threads: usize, bytes: u64, backend: Option<Arc<dyn Backend>>) -> Arc<Runtime> {
+pub fn runtime_under(threads: usize, bytes: u64, backend: Option<Arc<dyn Backend>>) -> Runtime {
     let options = RuntimeOptions {
         memory_bytes: Some(bytes),
         beside_process: true,
@@ -14,7 +14,7 @@ pub fn runtime_under(threads: usize, bytes: u64, backend: Option<Arc<dyn Backend
         backend,
         ..RuntimeOptions::default()
     };
-    Arc::new(Runtime::new(options).unwrap())
+    Runtime::new(options).unwrap()
 }
 
 /// The next 64 bits of a linear congruential generator (Knuth's MMIX), whose state is the seed at first. Low bits are

@@ -25,7 +25,7 @@ pub struct PyExpression {
 
 /// The runtime that an array of a file keeps. It has no progress: opening shows none, and its function may refer to the
 /// array, which no collector would see.
-fn source_runtime(py: Python<'_>, options: &Bound<'_, PyDict>) -> PyResult<Arc<Runtime>> {
+fn source_runtime(py: Python<'_>, options: &Bound<'_, PyDict>) -> PyResult<Runtime> {
     Limits { progress: Wanted::Nothing, ..settings(options)? }.runtime(py)
 }
 

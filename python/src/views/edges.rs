@@ -11,7 +11,6 @@ use pyo3::exceptions::{PyKeyError, PyTypeError};
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict, PyIterator, PyList, PySet, PyTuple};
-use std::sync::Arc;
 
 /// The edges of a graph: `for source, target in g.edges`, `(source, target) in g.edges`, `len(g.edges)`; and an Arrow
 /// stream with columns `source` and `target`, so that `polars.DataFrame(g.edges)` and `pyarrow.table(g.edges)` have all
@@ -46,14 +45,14 @@ pub struct PyEdges {
 
 impl PyEdges {
     /// The batches, and the graph of the operation that reads them.
-    fn batches(&self, py: Python<'_>) -> PyResult<(Box<dyn RecordBatchReader + Send>, Arc<Graph>)> {
+    fn batches(&self, py: Python<'_>) -> PyResult<(Box<dyn RecordBatchReader + Send>, Graph)> {
         let graph = self.graph.get().open_for_rows(py)?;
         let (weights, attributes) = match self.data {
             Data::None => (self.weights, false),
             _ => (graph.manifest().weights().is_some(), true),
         };
         let data = EdgeData { weights, attributes };
-        let batches = run(py, graph.runtime(), || EdgeBatches::new(Arc::clone(&graph), data, 0))?;
+        let batches = run(py, graph.runtime(), || EdgeBatches::new(&graph, data, 0))?;
         let batches: Box<dyn RecordBatchReader + Send> = match self.data {
             Data::None => Box::new(batches),
             _ => {
@@ -129,7 +128,7 @@ impl PyEdges {
             return Ok(self.from(py, vertices, rows_of)?.into_any());
         }
         let graph = self.graph.get().open(py)?;
-        let edges = run(py, graph.runtime(), || EdgesFrom::new(Arc::clone(&graph)))?;
+        let edges = run(py, graph.runtime(), || EdgesFrom::new(&graph))?;
         let rows_of = |vertex: &Bound<'py, PyAny>| {
             let id = id_text(vertex)?;
             let batch = run(py, graph.runtime(), || edges.of(graph.find_or_refuse(&id)?))?;
@@ -148,7 +147,7 @@ impl PyEdges {
         let (graph, from, to) = (self.graph.get().open(py)?, id_text(&source)?, id_text(&target)?);
         let found = run(py, graph.runtime(), || {
             let (source, target) = (graph.find_or_refuse(&from)?, graph.find_or_refuse(&to)?);
-            EdgesFrom::new(Arc::clone(&graph))?.between(source, target)
+            EdgesFrom::new(&graph)?.between(source, target)
         })?;
         match found {
             Some(row) => dict_of(py, &row, 0, 2),
@@ -182,7 +181,7 @@ impl PyEdges {
         requested_schema: Option<Bound<'py, PyCapsule>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
         let (batches, graph) = self.batches(py)?;
-        crate::stream::export(py, (batches, Arc::clone(graph.runtime())), requested_schema)
+        crate::stream::export(py, (batches, graph.runtime().clone()), requested_schema)
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {

@@ -10,7 +10,6 @@ use outcore::{Graph, VertexBatches, VertexData};
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict};
-use std::sync::Arc;
 
 /// The vertices of a graph, in the order in which results have them: `for vertex in g.nodes`, `vertex in g.nodes`,
 /// `len(g.nodes)`; and an Arrow stream with a column `vertex`, so that `polars.DataFrame(g.nodes)` and
@@ -39,9 +38,9 @@ pub struct PyNodes {
 
 impl PyNodes {
     /// The batches, and the runtime of the operation that reads them.
-    fn batches(&self, py: Python<'_>) -> PyResult<(Box<dyn RecordBatchReader + Send>, Arc<Graph>)> {
+    fn batches(&self, py: Python<'_>) -> PyResult<(Box<dyn RecordBatchReader + Send>, Graph)> {
         let graph = self.graph.get().open_for_rows(py)?;
-        let batches = run(py, graph.runtime(), || VertexBatches::new(Arc::clone(&graph), None))?;
+        let batches = run(py, graph.runtime(), || VertexBatches::new(&graph, None))?;
         let columns = self.data.columns(py, batches.schema(), 1)?;
         Ok((chosen(batches, columns)?, graph))
     }
@@ -65,7 +64,7 @@ impl PyNodes {
         let (graph, id) = (self.graph.get().open(py)?, id_text(vertex)?);
         let row = run(py, graph.runtime(), || {
             let vertex = graph.find_or_refuse(&id)?;
-            VertexData::new(Arc::clone(&graph))?.of(vertex)
+            VertexData::new(&graph)?.of(vertex)
         })?;
         dict_of(py, &row, 0, 0)
     }
@@ -101,11 +100,11 @@ impl PyNodes {
     ) -> PyResult<Bound<'py, PyCapsule>> {
         if self.data != Data::None {
             let (batches, graph) = self.batches(py)?;
-            return crate::stream::export(py, (batches, Arc::clone(graph.runtime())), requested_schema);
+            return crate::stream::export(py, (batches, graph.runtime().clone()), requested_schema);
         }
         let graph = self.graph.get().open_for_rows(py)?;
         let table = graph.table(Vec::new());
-        let runtime = Arc::clone(table.image().runtime());
+        let runtime = table.image().runtime().clone();
         let reader = run(py, &runtime, || table.reader())?;
         crate::stream::export(py, (reader, runtime), requested_schema)
     }

@@ -13,15 +13,15 @@ use pyo3::exceptions::PyValueError;
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::{PyIterator, PyList};
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 
 /// Rows as Python's objects, one batch after the other: tuples, or the values of a single column.
 #[pyclass(frozen, module = "outcore")]
 pub struct Rows {
-    runtime: Arc<Runtime>,
+    runtime: Runtime,
     /// The graph, if it must be open as long as there are rows, and its owner, which closes it when it ends; results
     /// stay usable.
-    graph: Option<(Arc<Graph>, Py<PyGraph>)>,
+    graph: Option<(Graph, Py<PyGraph>)>,
     /// The number of ids in each row, the values that are requested beside them, and what stands for a missing one.
     ends: usize,
     data: Data,
@@ -56,17 +56,17 @@ impl Rows {
     /// Rows that begin with `ends` ids.
     fn new(
         reader: Box<dyn RecordBatchReader + Send>,
-        runtime: &Arc<Runtime>,
+        runtime: &Runtime,
         (ends, data, default): (usize, Data, Option<Py<PyAny>>),
     ) -> Self {
         let batches = Mutex::new(Some(Batches { reader, rows: None, fuse: Fuse::default() }));
-        Rows { runtime: Arc::clone(runtime), graph: None, ends, data, default, batches }
+        Rows { runtime: runtime.clone(), graph: None, ends, data, default, batches }
     }
 
     /// Rows of a graph, until it is closed.
     pub fn of_graph(
         reader: Box<dyn RecordBatchReader + Send>,
-        graph: (Arc<Graph>, Py<PyGraph>),
+        graph: (Graph, Py<PyGraph>),
         row: (usize, Data, Option<Py<PyAny>>),
     ) -> Self {
         let rows = Rows::new(reader, graph.0.runtime(), row);

@@ -133,7 +133,7 @@ pub fn import_source(
 }
 
 /// A runtime with ample memory.
-pub fn runtime(threads: usize, backend: Option<Arc<dyn Backend>>) -> Arc<Runtime> {
+pub fn runtime(threads: usize, backend: Option<Arc<dyn Backend>>) -> Runtime {
     runtime_under(threads, 512 << 20, backend)
 }
 

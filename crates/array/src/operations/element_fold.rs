@@ -47,7 +47,7 @@ pub trait ElementFold: Send + Sync + 'static {
 /// ```
 /// use outcore_array::{Array, ElementType, Goal, Memory, compute, element_fold};
 /// use std::sync::Arc;
-/// # let runtime = Arc::new(outcore_io::Runtime::new(outcore_io::RuntimeOptions::default())?);
+/// # let runtime = outcore_io::Runtime::new(outcore_io::RuntimeOptions::default())?;
 /// let words: Vec<u64> = (1..=20).collect();
 /// let x = Array::from_memory(Memory::new(Arc::new(words), ElementType::Int64, vec![20]));
 /// // How often elements are divisible by 3.

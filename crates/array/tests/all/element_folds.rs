@@ -15,7 +15,7 @@ const MIB: u64 = 1 << 20;
 /// The rows of a partition of arrays in memory.
 const PARTITION: usize = 64 * 508;
 
-fn runtime(bytes: u64, threads: usize) -> Arc<Runtime> {
+fn runtime(bytes: u64, threads: usize) -> Runtime {
     runtime_under(threads, bytes, None)
 }
 
@@ -27,7 +27,7 @@ fn of<T: Element>(elements: &[T], shape: &[usize]) -> Array {
     Array::from_memory(Memory::new(Arc::new(words) as Arc<dyn Bytes>, T::TYPE, shape))
 }
 
-fn values<T: Element>(runtime: &Arc<Runtime>, array: &Array) -> Result<Vec<T>> {
+fn values<T: Element>(runtime: &Runtime, array: &Array) -> Result<Vec<T>> {
     assert_eq!(array.element(), T::TYPE);
     let bytes = compute(runtime, &[Goal::Value(array.clone())])?.values[0].to_vec();
     Ok(bytes.chunks_exact(size_of::<T>()).map(bytemuck::pod_read_unaligned).collect())
@@ -254,7 +254,7 @@ fn the_first_partition_that_cannot_be_merged_is_the_error() {
     }
 }
 
-fn open(runtime: &Arc<Runtime>, path: &Path) -> Array {
+fn open(runtime: &Runtime, path: &Path) -> Array {
     Array::from_source(Arc::new(ImageSource::open(runtime, path).unwrap())).unwrap()
 }
 
@@ -269,7 +269,7 @@ fn an_image_four_times_the_limit_is_folded_in_one_pass() {
     compute(&runtime(64 * MIB, 2), &[Goal::Image(image)]).unwrap();
     // Sums of which every order has others.
     let sum = || Arc::new(element_fold("sum", 0.0f64, |a, x: f64| a * 0.999 + x, |a, b| a * 0.5 + b));
-    let goals = |runtime: &Arc<Runtime>| {
+    let goals = |runtime: &Runtime| {
         let x = open(runtime, &path);
         let labels = Array::range(Scalar::Int64(0), Scalar::Int64(1), rows).unwrap();
         let labels = labels.binary(outcore_array::kernel::Binary::Remainder, &of(&[groups], &[1])).unwrap();

@@ -15,12 +15,12 @@ const ROWS: u64 = 20_000;
 const COLUMNS: u64 = 12;
 
 /// A runtime on a device that fails by a plan.
-fn runtime_on(sim: Arc<Sim>) -> Arc<Runtime> {
+fn runtime_on(sim: Arc<Sim>) -> Runtime {
     runtime_under(2, 32 << 20, Some(sim))
 }
 
 /// A runtime on a device that never fails; what is synced there waits for no disk.
-fn runtime() -> Arc<Runtime> {
+fn runtime() -> Runtime {
     runtime_on(Arc::new(Sim::new(Faults::default())))
 }
 
@@ -28,14 +28,14 @@ fn normal(rows: u64, columns: u64, seed: u64) -> Array {
     Array::random(vec![rows, columns], Random { distribution: Distribution::Normal, seed }).unwrap()
 }
 
-fn store(runtime: &Arc<Runtime>, array: &Array, path: &Path) {
+fn store(runtime: &Runtime, array: &Array, path: &Path) {
     let (array, path) = (array.clone(), path.to_owned());
     let image = ImageGoal { array, path, replace: true, names: None, made_by: "a test" };
     compute(runtime, &[Goal::Image(image)]).unwrap();
 }
 
 /// Opens an image, or a file of NumPy's.
-fn open(runtime: &Arc<Runtime>, path: &Path) -> Result<Array> {
+fn open(runtime: &Runtime, path: &Path) -> Result<Array> {
     if path.extension().is_some_and(|ending| ending == "npy") {
         return Array::from_source(Arc::new(NpySource::open(runtime, path)?));
     }
@@ -206,7 +206,7 @@ fn damage_on_the_way_from_the_device_is_never_a_wrong_result() {
 }
 
 /// Sums of some columns, an extreme and a product: nothing that needs all pages but the last one.
-fn results(runtime: &Arc<Runtime>, path: &Path) -> Result<Vec<Result<Vec<u8>>>> {
+fn results(runtime: &Runtime, path: &Path) -> Result<Vec<Result<Vec<u8>>>> {
     let x = open(runtime, path)?;
     let row = outcore_array::Part::Range { start: 0, step: 1, count: x.shape()[0] };
     let column = |column| x.slice(&[Some(row), Some(outcore_array::Part::Index(column))]);

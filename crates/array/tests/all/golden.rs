@@ -17,7 +17,7 @@ fn golden(version: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../format/tests/golden").join(version).join("arrays")
 }
 
-fn runtime() -> Arc<Runtime> {
+fn runtime() -> Runtime {
     runtime_under(2, 64 << 20, None)
 }
 

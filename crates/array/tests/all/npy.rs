@@ -9,7 +9,7 @@ use outcore_testkit::runtime_under;
 use std::path::Path;
 use std::sync::Arc;
 
-fn runtime(threads: usize) -> Arc<Runtime> {
+fn runtime(threads: usize) -> Runtime {
     runtime_under(threads, 160 << 20, None)
 }
 

@@ -14,7 +14,7 @@ const ROWS: u64 = 200_000;
 const COLUMNS: u64 = 40;
 const ROW_BYTES: u64 = COLUMNS * 4096;
 
-fn store(runtime: &Arc<Runtime>, array: &Array, path: &Path) -> Computed {
+fn store(runtime: &Runtime, array: &Array, path: &Path) -> Computed {
     let (array, path) = (array.clone(), path.to_owned());
     let image = ImageGoal { array, path, replace: true, names: None, made_by: "a test" };
     compute(runtime, &[Goal::Image(image)]).unwrap()

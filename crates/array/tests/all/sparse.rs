@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 const MIB: u64 = 1 << 20;
 
-fn runtime(mib: u64, threads: usize) -> Arc<Runtime> {
+fn runtime(mib: u64, threads: usize) -> Runtime {
     runtime_under(threads, mib * MIB, None)
 }
 
@@ -35,16 +35,16 @@ fn image(folder: &Path, rows: u64, columns: u64, order: OrderChoice) -> std::pat
     folder.join("m.oc")
 }
 
-fn matrix(runtime: &Arc<Runtime>, image: &Path) -> Arc<SparseMatrix> {
+fn matrix(runtime: &Runtime, image: &Path) -> Arc<SparseMatrix> {
     let graph = Graph::open(runtime, image, ImageOptions::default()).unwrap();
-    Arc::new(SparseMatrix::new(Arc::new(graph), true).unwrap())
+    Arc::new(SparseMatrix::new(&graph, true).unwrap())
 }
 
 fn factor(rows: u64, columns: u64) -> Array {
     Array::random(vec![rows, columns], Random { distribution: Distribution::Normal, seed: 3 }).unwrap()
 }
 
-fn values(runtime: &Arc<Runtime>, arrays: &[&Array]) -> Vec<Vec<u8>> {
+fn values(runtime: &Runtime, arrays: &[&Array]) -> Vec<Vec<u8>> {
     let goals: Vec<Goal> = arrays.iter().map(|&array| Goal::Value(array.clone())).collect();
     compute(runtime, &goals).unwrap().values.iter().map(Memory::to_vec).collect()
 }

@@ -75,11 +75,11 @@ fn kinds() -> Vec<Kind> {
     ]
 }
 
-fn open(runtime: &Arc<Runtime>, path: &Path) -> Result<Array> {
+fn open(runtime: &Runtime, path: &Path) -> Result<Array> {
     Array::from_source(outcore_array::open(runtime, path)?)
 }
 
-fn imported(runtime: &Arc<Runtime>, path: &Path, image: &Path) -> Result<Array> {
+fn imported(runtime: &Runtime, path: &Path, image: &Path) -> Result<Array> {
     let options = ArrayImportOptions { replace: true, ..ArrayImportOptions::default() };
     import_array_file(runtime, path, image, &options)?;
     Array::from_source(Arc::new(ImageSource::open(runtime, image)?))

@@ -71,6 +71,7 @@ const LONE_STEPS: u32 = 16;
 
 /// A graph: an image, opened, and what it has as one, as one operation has it. [`Graph::for_operation`] makes one for
 /// another operation.
+#[derive(Clone)]
 pub struct Graph {
     image: Arc<Image>,
     opened: Arc<Opened>,
@@ -200,7 +201,7 @@ impl Graph {
     /// # Errors
     /// A path that is no image, a manifest or index that is damaged, files of the wrong size, or too little memory for
     /// the indexes and read buffers.
-    pub fn open(runtime: &Arc<Runtime>, path: impl AsRef<Path>, options: ImageOptions) -> Result<Self> {
+    pub fn open(runtime: &Runtime, path: impl AsRef<Path>, options: ImageOptions) -> Result<Self> {
         Graph::of_image(Image::open(runtime, path, options)?)
     }
 

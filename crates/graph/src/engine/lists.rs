@@ -53,7 +53,7 @@ impl Graph {
     /// use outcore::{Direction, Frontier, Graph, GraphOptions};
     ///
     /// # fn main() -> outcore::Result<()> {
-    /// # let runtime = Arc::new(Runtime::new(Default::default())?);
+    /// # let runtime = Runtime::new(Default::default())?;
     /// let graph = Graph::open(&runtime, "web.oc", GraphOptions::default())?;
     /// let mut longest = 0;
     /// for list in graph.lists(Direction::Out, Frontier::All) {

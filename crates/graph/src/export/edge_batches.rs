@@ -17,7 +17,6 @@ use outcore_ingest::{DIRECTED_KEY, PARALLEL_KEY, WEIGHT_KEY};
 use outcore_io::{Fuse, Reservation};
 use outcore_table::{BATCH_IDS, BATCH_TEXT_BYTES, Id, IdLookup, IdStream, arrow_item, id_array, id_type};
 use std::collections::HashMap;
-use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -77,8 +76,8 @@ impl LeftOut {
 /// The edges of a graph, batch by batch, with attributes under their names, `edge.` before those that a column of the
 /// ends or weights has already: each edge once, by the lists in the order of their vertices; those without
 /// direction from the end whose id is smaller.
-pub struct EdgeBatches<G> {
-    graph: G,
+pub struct EdgeBatches {
+    graph: Graph,
     lookup: IdLookup,
     pages: EntryPages,
     schema: SchemaRef,
@@ -101,18 +100,18 @@ pub struct EdgeBatches<G> {
     _reservation: Reservation,
 }
 
-impl<G> std::fmt::Debug for EdgeBatches<G> {
+impl std::fmt::Debug for EdgeBatches {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("EdgeBatches").field("schema", &self.schema).finish_non_exhaustive()
     }
 }
 
-impl<G: Deref<Target = Graph>> EdgeBatches<G> {
+impl EdgeBatches {
     /// All edges, from the first on, with what is wanted of them. `more_bytes` is what the caller takes meanwhile.
     ///
     /// # Errors
     /// Weights that there are none of, or that are complex, which no column holds; no memory.
-    pub fn new(graph: G, data: EdgeData, more_bytes: u64) -> Result<Self> {
+    pub fn new(graph: &Graph, data: EdgeData, more_bytes: u64) -> Result<Self> {
         let weights = data.weights;
         if weights {
             graph.weight_kind()?;
@@ -123,17 +122,17 @@ impl<G: Deref<Target = Graph>> EdgeBatches<G> {
             return Err(Error::Usage(text.into()));
         }
         let has_attributes = data.attributes && !graph.manifest().attributes.is_empty();
-        graph.make_room("reading edges", Self::bytes(&graph, data).saturating_add(more_bytes))?;
-        let attributes = has_attributes.then(|| Attributes::new(&graph, Owner::Edges)).transpose()?;
+        graph.make_room("reading edges", Self::bytes(graph, data).saturating_add(more_bytes))?;
+        let attributes = has_attributes.then(|| Attributes::new(graph, Owner::Edges)).transpose()?;
         let width = attributes.as_ref().map_or(0, Attributes::width);
         let (rows, batch_bytes) = batch_of(width);
         let reservation = graph.runtime().budget().reserve("a batch of edges", batch_bytes)?;
-        let (lookup, pages) = (IdLookup::new(&graph)?, EntryPages::new(&graph, weights)?);
-        let schema = schema(&graph, weights, attributes.iter().flat_map(Attributes::fields));
+        let (lookup, pages) = (IdLookup::new(graph)?, EntryPages::new(graph, weights)?);
+        let schema = schema(graph, weights, attributes.iter().flat_map(Attributes::fields));
         let pending = Vec::with_capacity(BATCH_IDS);
         let is_over = false;
         Ok(EdgeBatches {
-            graph,
+            graph: graph.clone(),
             lookup,
             pages,
             schema,
@@ -305,7 +304,7 @@ pub fn first_edges(graph: &Graph, most: usize) -> Result<RecordBatch> {
     batch.map_err(|error| Error::Usage(format!("edges as an Arrow batch: {error}")))
 }
 
-impl Iterator for EdgeBatches<Arc<Graph>> {
+impl Iterator for EdgeBatches {
     type Item = std::result::Result<RecordBatch, ArrowError>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -313,7 +312,7 @@ impl Iterator for EdgeBatches<Arc<Graph>> {
     }
 }
 
-impl RecordBatchReader for EdgeBatches<Arc<Graph>> {
+impl RecordBatchReader for EdgeBatches {
     fn schema(&self) -> SchemaRef {
         Arc::clone(&self.schema)
     }

@@ -134,7 +134,7 @@ impl Job<'_> {
         let has_attributes =
             matches!(self.ending, "csv" | "tsv" | "sif" | "parquet") || form.is_some_and(Form::has_attributes);
         let batches_bytes = if has_attributes && !graph.manifest().attributes.is_empty() || self.ending == "parquet" {
-            EdgeBatches::<&Graph>::bytes(graph, EdgeData::all(graph))
+            EdgeBatches::bytes(graph, EdgeData::all(graph))
         } else {
             0
         };
@@ -144,7 +144,7 @@ impl Job<'_> {
         // While vertices are read, their degrees are, and a file beside the output is written.
         let has_values = self.results.is_some() || !graph.manifest().vertex_attributes.is_empty();
         let has_columns = has_values && form.is_some_and(Form::has_vertex_attributes);
-        let columns_bytes = if has_columns { VertexBatches::<&Graph>::bytes(graph) } else { 0 };
+        let columns_bytes = if has_columns { VertexBatches::bytes(graph) } else { 0 };
         let vertices_bytes =
             columns_bytes.saturating_add(IdStream::bytes(graph) + 2 * STREAM_BYTES + BUFFER_BYTES as u64);
         let edges_bytes = edge_stream_bytes(graph).saturating_add(batches_bytes) + BUFFER_BYTES as u64;

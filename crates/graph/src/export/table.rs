@@ -102,7 +102,7 @@ pub(crate) fn parquet_file_bytes() -> u64 {
 /// Memory of a table of vertices with this ending while it is written.
 pub(crate) fn vertex_table_bytes(graph: &Graph, compression: Compression, ending: &str) -> u64 {
     let file_bytes = if ending == "parquet" { parquet_file_bytes() } else { compression.file_bytes() };
-    VertexBatches::<&Graph>::bytes(graph).saturating_add(file_bytes)
+    VertexBatches::bytes(graph).saturating_add(file_bytes)
 }
 
 /// Writes batches as a Parquet file; returns the number of their rows.

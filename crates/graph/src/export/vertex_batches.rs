@@ -13,12 +13,11 @@ use outcore_io::{Fuse, Reservation};
 use outcore_table::{
     BATCH_IDS, BATCH_TEXT_BYTES, IdStream, Table, arrow_item, from_arrow, id_array, id_type, string_ids,
 };
-use std::ops::Deref;
 use std::sync::Arc;
 
 /// The vertices of a graph, batch by batch.
-pub struct VertexBatches<G = Arc<Graph>> {
-    graph: G,
+pub struct VertexBatches {
+    graph: Graph,
     ids: IdStream,
     attributes: Attributes,
     schema: SchemaRef,
@@ -49,23 +48,23 @@ fn batch_of(graph: &Graph) -> (usize, u64) {
     (rows, (rows * (32 + 24 * width)) as u64 + text_bytes)
 }
 
-impl<G> std::fmt::Debug for VertexBatches<G> {
+impl std::fmt::Debug for VertexBatches {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("VertexBatches").field("schema", &self.schema).finish_non_exhaustive()
     }
 }
 
-impl<G: Deref<Target = Graph>> VertexBatches<G> {
+impl VertexBatches {
     /// All vertices, or those that are wanted.
     ///
     /// # Errors
     /// No memory; strings of attributes that cannot be read or are damaged.
-    pub fn new(graph: G, wanted: Option<Arc<Bitmap>>) -> Result<Self> {
-        graph.make_room("reading vertices", Self::bytes(&graph))?;
-        let (rows, batch_bytes) = batch_of(&graph);
+    pub fn new(graph: &Graph, wanted: Option<Arc<Bitmap>>) -> Result<Self> {
+        graph.make_room("reading vertices", Self::bytes(graph))?;
+        let (rows, batch_bytes) = batch_of(graph);
         let _reservation = graph.runtime().budget().reserve("a batch of vertices", batch_bytes)?;
-        let (ids, attributes) = (IdStream::new(&graph)?, Attributes::new(&graph, Owner::Vertices)?);
-        let id = Field::new("vertex", id_type(&graph), false);
+        let (ids, attributes) = (IdStream::new(graph)?, Attributes::new(graph, Owner::Vertices)?);
+        let id = Field::new("vertex", id_type(graph), false);
         // The column of ids has that name.
         let renamed = |field: Field| if field.name() == "vertex" { field.with_name("vertex.vertex") } else { field };
         let fields = [id].into_iter().chain(attributes.fields().map(renamed));
@@ -73,7 +72,7 @@ impl<G: Deref<Target = Graph>> VertexBatches<G> {
         let words = vec![Vec::new(); attributes.width()];
         let (first, place, pending, fuse) = (0, 0, 0, Fuse::default());
         Ok(VertexBatches {
-            graph,
+            graph: graph.clone(),
             ids,
             attributes,
             schema,
@@ -162,7 +161,7 @@ pub(crate) type NextBatch<'a> = Box<dyn FnMut() -> Result<Option<RecordBatch>> +
 
 /// All vertices and their attributes, and behind these the columns of results, batch by batch.
 pub(crate) fn vertices_with<'a>(graph: &'a Graph, results: Option<&Table>) -> Result<(SchemaRef, NextBatch<'a>)> {
-    let mut vertices = VertexBatches::new(graph, None)?;
+    let mut vertices = VertexBatches::new(&graph, None)?;
     let schema = Arc::clone(vertices.schema());
     let Some(results) = results else { return Ok((schema, Box::new(move || vertices.next_batch()))) };
     let mut rows = results.reader()?;

@@ -71,7 +71,7 @@ pub enum Input {
     /// Files that follow each other, or a single image.
     Paths(Vec<PathBuf>),
     /// An open graph.
-    Graph(Arc<Graph>),
+    Graph(Graph),
     /// Rows of a table, and its name in messages.
     Rows(Box<dyn RecordBatchReader + Send>, String),
 }
@@ -92,7 +92,7 @@ impl std::fmt::Debug for Input {
 /// # Errors
 /// As for [`open_several`].
 pub fn open_inputs(
-    runtime: &Arc<Runtime>,
+    runtime: &Runtime,
     paths: &[PathBuf],
     options: &InputOptions,
     part: impl Fn(&Graph) -> Result<Part>,
@@ -117,7 +117,7 @@ pub fn open_inputs(
 /// # Errors
 /// As for [`outcore_ingest::open`], [`from_batches`], [`Graph::open`] and [`of_graph`].
 pub fn open_several(
-    runtime: &Arc<Runtime>,
+    runtime: &Runtime,
     inputs: Vec<Input>,
     options: &InputOptions,
     part: impl Fn(&Graph) -> Result<Part>,
@@ -135,9 +135,9 @@ pub fn open_several(
         let is_image = is_image(&input);
         let graph = match &input {
             Input::Paths(paths) if is_image => {
-                Some(Arc::new(Graph::open(runtime, &paths[0], ImageOptions::default())?)) //
+                Some(Graph::open(runtime, &paths[0], ImageOptions::default())?) //
             }
-            Input::Graph(graph) => Some(Arc::clone(graph)),
+            Input::Graph(graph) => Some(graph.clone()),
             _ => None,
         };
         let (name, source) = match (input, graph) {
@@ -194,7 +194,7 @@ fn beside_files(graph: &Graph, options: &InputOptions) -> InputOptions {
 ///
 /// # Errors
 /// A graph with complex weights, options for files, or no memory.
-pub fn of_graph(graph: Arc<Graph>, options: &InputOptions, part: Part) -> Result<Source> {
+pub fn of_graph(graph: Graph, options: &InputOptions, part: Part) -> Result<Source> {
     let given = [
         ("format", options.format.is_some()),
         ("source", options.source.is_some()),
@@ -214,7 +214,7 @@ pub fn of_graph(graph: Arc<Graph>, options: &InputOptions, part: Part) -> Result
 
 /// The edges of a graph, whose ids begin with these prefixes if it has two sides: then an import names the side of each
 /// vertex anew.
-fn source_of(graph: Arc<Graph>, options: &InputOptions, part: Part, sides: Option<&[String; 2]>) -> Result<Source> {
+fn source_of(graph: Graph, options: &InputOptions, part: Part, sides: Option<&[String; 2]>) -> Result<Source> {
     let name = graph.path().display().to_string();
     check_own(&graph, options, sides)?;
     let weights = graph.manifest().weights().is_some() && options.weight.as_deref() != Some("none");
@@ -236,11 +236,11 @@ fn source_of(graph: Arc<Graph>, options: &InputOptions, part: Part, sides: Optio
     let note = left_out.filter(|&left_out| left_out > 0).map(|left_out| {
         format!("Vertices that do not meet --where and were left out, with their edges: {left_out}.") //
     });
-    let mut edges = EdgeBatches::new(Arc::clone(&graph), EdgeData { weights, attributes: true }, 0)?.between(ends)?;
+    let mut edges = EdgeBatches::new(&graph, EdgeData { weights, attributes: true }, 0)?.between(ends)?;
     if let Some(count) = &unmet {
         edges = edges.counting(LeftOut { within: part.vertices.clone(), count: Arc::clone(count) });
     }
-    let ids = VertexBatches::new(Arc::clone(&graph), vertices)?;
+    let ids = VertexBatches::new(&graph, vertices)?;
     let ids: Box<dyn RecordBatchReader + Send> =
         if sides.is_some() { without(ids, sides::NAME)? } else { Box::new(ids) };
     let of_vertices = InputOptions { of_vertices: true, ..InputOptions::default() };
@@ -319,7 +319,7 @@ struct Wanted {
 
 impl Wanted {
     /// Tells conditions on vertices from others, and finds the vertices that meet them.
-    fn of(graph: &Arc<Graph>, conditions: &[Condition], part: &Part) -> Result<Self> {
+    fn of(graph: &Graph, conditions: &[Condition], part: &Part) -> Result<Self> {
         let manifest = graph.manifest();
         let (mut on_vertices, mut on_edges) = (Vec::new(), Vec::new());
         for condition in conditions {
@@ -375,12 +375,12 @@ fn on_attribute(mut condition: Condition, column: &str, graph: &Graph) -> Condit
 /// The vertices, of some or of all, that meet all conditions, the number of those that do not, and whether any does:
 /// one pass over the ids and the attributes.
 fn vertices_that_meet(
-    graph: &Arc<Graph>,
+    graph: &Graph,
     conditions: &[Condition],
     within: Option<&Bitmap>,
 ) -> Result<(Arc<Bitmap>, u64, bool)> {
     let name = graph.path().display().to_string();
-    let rows = VertexBatches::new(Arc::clone(graph), None)?;
+    let rows = VertexBatches::new(&graph, None)?;
     let bytes = ROW_BYTES * (1 + rows.schema().fields().len() as u64) * BATCH_IDS as u64 + 2 * BATCH_TEXT_BYTES as u64;
     let _batch = graph.reserve("conditions on vertices", bytes)?;
     let of_vertices = InputOptions { of_vertices: true, ..InputOptions::default() };

@@ -25,7 +25,7 @@ const EDGE_BYTES: u64 = 256;
 
 /// The attributes of vertices, one vertex at a time.
 pub struct VertexData {
-    graph: Arc<Graph>,
+    graph: Graph,
     index: AttributeIndex,
     attributes: Mutex<Attributes>,
 }
@@ -35,10 +35,10 @@ impl VertexData {
     ///
     /// # Errors
     /// A page that cannot be read or is damaged; no memory.
-    pub fn new(graph: Arc<Graph>) -> Result<Self> {
-        let index = AttributeIndex::new(&graph, Owner::Vertices)?;
-        let attributes = Mutex::new(index.part(&graph, &(0..0))?);
-        Ok(VertexData { graph, index, attributes })
+    pub fn new(graph: &Graph) -> Result<Self> {
+        let index = AttributeIndex::new(graph, Owner::Vertices)?;
+        let attributes = Mutex::new(index.part(graph, &(0..0))?);
+        Ok(VertexData { graph: graph.clone(), index, attributes })
     }
 
     /// The attributes of a vertex, as a row of columns under their names.
@@ -61,7 +61,7 @@ impl VertexData {
 
 /// The edges from a vertex, with weights and attributes, one vertex at a time.
 pub struct EdgesFrom {
-    graph: Arc<Graph>,
+    graph: Graph,
     attributes: AttributeIndex,
     /// The index of the column of the weights, if there are any.
     weights: Option<Arc<Index>>,
@@ -91,30 +91,38 @@ impl EdgesFrom {
     ///
     /// # Errors
     /// Complex weights; what cannot be read or is damaged; no memory.
-    pub fn new(graph: Arc<Graph>) -> Result<Self> {
+    pub fn new(graph: &Graph) -> Result<Self> {
         if graph.is_complex() {
             let text = "expected weights that are real numbers, found complex ones, which no Arrow column holds";
             return Err(Error::Usage(text.to_owned()));
         }
-        let EdgeData { weights, .. } = EdgeData::all(&graph);
+        let EdgeData { weights, .. } = EdgeData::all(graph);
         let file = weights.then(|| ImageFile::values(graph.manifest().first_weight_column(), false));
         let entries = (!graph.manifest().values.is_empty()).then_some(ImageFile::OUT_ENTRIES);
-        let (mut indexes, _reservation) = place_indexes(&graph, entries.into_iter().chain(file))?;
+        let (mut indexes, _reservation) = place_indexes(graph, entries.into_iter().chain(file))?;
         let before = entries.map(|_| indexes.remove(0));
         let weights = file.map(|_| indexes.remove(0));
         let streams = 1 + u64::from(weights.is_some());
-        let all_bytes = attribute_bytes(&graph, Owner::Edges).saturating_add(streams * STREAM_BYTES + DECODER_BYTES);
+        let all_bytes = attribute_bytes(graph, Owner::Edges).saturating_add(streams * STREAM_BYTES + DECODER_BYTES);
         graph.make_room("reading the edges of vertices", all_bytes)?;
-        let attributes = AttributeIndex::new(&graph, Owner::Edges)?;
+        let attributes = AttributeIndex::new(graph, Owner::Edges)?;
         let entries = graph.manifest().out_lists.entries;
-        let column = |(file, index)| ColumnStream::part(&graph, file, index, 0..0, entries);
+        let column = |(file, index)| ColumnStream::part(graph, file, index, 0..0, entries);
         let streams = Streams {
-            lists: ListStream::new(&graph, Direction::Out, 0..0)?,
+            lists: ListStream::new(graph, Direction::Out, 0..0)?,
             weights: file.zip(weights.as_ref()).map(column).transpose()?,
-            attributes: attributes.part(&graph, &(0..0))?,
+            attributes: attributes.part(graph, &(0..0))?,
         };
-        let schema = schema(&graph, weights.is_some(), streams.attributes.fields());
-        Ok(EdgesFrom { graph, attributes, weights, before, schema, streams: Mutex::new(streams), _reservation })
+        let schema = schema(graph, weights.is_some(), streams.attributes.fields());
+        Ok(EdgesFrom {
+            graph: graph.clone(),
+            attributes,
+            weights,
+            before,
+            schema,
+            streams: Mutex::new(streams),
+            _reservation,
+        })
     }
 
     /// The edges from a vertex, by the ids of their other ends, in the columns that
@@ -175,7 +183,7 @@ impl EdgesFrom {
 
     /// The list of a vertex, or what of it leads to one other.
     fn list(&self, streams: &mut Streams, vertex: u32, only: Option<u32>) -> Result<List> {
-        let graph = &*self.graph;
+        let graph = &self.graph;
         graph.check_vertex(vertex)?;
         only.map_or(Ok(()), |other| graph.check_vertex(other))?;
         let pages = self.pages_of(vertex)?;

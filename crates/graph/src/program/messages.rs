@@ -38,7 +38,7 @@ pub(crate) struct Mail<M> {
     spill: Mutex<Option<Arc<Spill>>>,
     spill_path: PathBuf,
     spilled_bytes: AtomicU64,
-    runtime: Arc<outcore_io::Runtime>,
+    runtime: outcore_io::Runtime,
     _reservation: Reservation,
 }
 
@@ -94,7 +94,7 @@ impl<M: Raw> Mail<M> {
             spill: Mutex::default(),
             spill_path: graph.temporary_path("messages"),
             spilled_bytes: AtomicU64::new(0),
-            runtime: Arc::clone(runtime),
+            runtime: runtime.clone(),
             _reservation: reservation,
         })
     }

@@ -58,7 +58,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// }
 ///
 /// # fn main() -> outcore::Result<()> {
-/// # let runtime = Arc::new(Runtime::new(Default::default())?);
+/// # let runtime = Runtime::new(Default::default())?;
 /// # let graph = Graph::open(&runtime, "web.oc", GraphOptions::default())?;
 /// let mut levels = vec![u32::MAX; graph.vertices() as usize];
 /// let start = Frontier::List(&[0]);

@@ -617,7 +617,7 @@ mod tests {
     use outcore_io::Runtime;
     use std::path::Path;
 
-    fn graph(runtime: &Arc<Runtime>, folder: &Path, vertices: u32) -> Graph {
+    fn graph(runtime: &Runtime, folder: &Path, vertices: u32) -> Graph {
         let line = |v: u32, i: u32| format!("{v} {}\n", (v * 7 + i * i * 101) % vertices);
         let text: String = (0..vertices).flat_map(|v| (1..9).map(move |i| line(v, i))).collect();
         let [edges, image] = ["txt", "oc"].map(|name| folder.join(format!("{vertices}.{name}")));

@@ -15,9 +15,8 @@ use outcore_ingest::Choice;
 use outcore_io::Runtime;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
-fn image(directory: &Path) -> (Arc<Runtime>, PathBuf) {
+fn image(directory: &Path) -> (Runtime, PathBuf) {
     let runtime = common::runtime(2);
     let (edges, vertices, image) = (directory.join("e.csv"), directory.join("v.csv"), directory.join("g.oc"));
     std::fs::write(&edges, "source,target,weight,kind,n\n1,2,5,road,1\n2,3,6,,2\n3,1,7,rail,3\n").unwrap();
@@ -30,17 +29,17 @@ fn image(directory: &Path) -> (Arc<Runtime>, PathBuf) {
     (runtime, image)
 }
 
-fn open_and_check(runtime: &Arc<Runtime>, image: &Path) -> Result<(), String> {
+fn open_and_check(runtime: &Runtime, image: &Path) -> Result<(), String> {
     let graph = Graph::open(runtime, image, ImageOptions::default()).map_err(|error| error.to_string())?;
     check(&graph).map(drop).map_err(|error| error.to_string())
 }
 
 /// The ids of a graph's vertices and their sides.
-fn sides_of(runtime: &Arc<Runtime>, image: &Path) -> Vec<(String, i64)> {
+fn sides_of(runtime: &Runtime, image: &Path) -> Vec<(String, i64)> {
     open_and_check(runtime, image).unwrap();
-    let graph = Arc::new(Graph::open(runtime, image, ImageOptions::default()).unwrap());
+    let graph = Graph::open(runtime, image, ImageOptions::default()).unwrap();
     let mut sides = Vec::new();
-    for batch in VertexBatches::new(graph, None).unwrap() {
+    for batch in VertexBatches::new(&graph, None).unwrap() {
         let batch = batch.unwrap();
         let column = |name: &str| batch.column_by_name(name).unwrap();
         let (ids, values) = (column("vertex").as_string::<i32>(), column("bipartite").as_primitive::<Int64Type>());
@@ -310,7 +309,7 @@ fn a_batch_of_vertices_has_little_text() {
     let graph = common::open(&image, 2);
     let free = graph.runtime().budget().available_bytes();
     let mut rows = Vec::new();
-    let batches = VertexBatches::new(Arc::clone(&graph), None).unwrap();
+    let batches = VertexBatches::new(&graph, None).unwrap();
     assert!(graph.runtime().budget().available_bytes() + (1 << 20) < free, "a batch is reserved");
     for batch in batches {
         let batch = batch.unwrap();

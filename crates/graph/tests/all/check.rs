@@ -413,7 +413,7 @@ fn equal_ids_are_found_in_any_order_of_vertices_and_with_little_memory() {
                 threads: Some(1),
                 ..Default::default()
             };
-            let runtime = std::sync::Arc::new(outcore_io::Runtime::new(options).unwrap());
+            let runtime = outcore_io::Runtime::new(options).unwrap();
             Graph::open(&runtime, &image, ImageOptions::default()).unwrap()
         };
         check(&open_there()).unwrap();

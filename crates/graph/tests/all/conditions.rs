@@ -7,7 +7,6 @@ use outcore_graph::import::{Attributes, Condition, ImportOptions, InputOptions, 
 use outcore_image::{ImageOptions, Result};
 use outcore_table::Id;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 const EDGES: &str = "payer,payee,amount\nann,bob,5\nbob,cy,7\ncy,ann,9\nann,dan,11\ndan,ann,13\n";
 const VERTICES: &str = "id,state,age\nann,AT,41\nbob,DE,35\ncy,AT,\neve,AT,60\n";
@@ -25,7 +24,7 @@ fn with(conditions: &[&str]) -> InputOptions {
 /// The vertices and the edges of an image that is made of those that meet conditions.
 fn left(image: &Path, part: Part, conditions: &[&str]) -> Result<(Vec<String>, Vec<String>)> {
     let runtime = common::runtime(2);
-    let graph = Arc::new(Graph::open(&runtime, image, ImageOptions::default())?);
+    let graph = Graph::open(&runtime, image, ImageOptions::default())?;
     let made = image.with_file_name("part.oc");
     let how = ImportOptions { replace: true, ..ImportOptions::default() };
     import(&runtime, of_graph(graph, &with(conditions), part)?, &made, &how)?;
@@ -75,7 +74,7 @@ fn vertices_and_ends_of_edges_meet_conditions() {
             assert!(refused.contains("expected edges that meet --where, found none among 5"), "{refused}");
             // An empty one is made where it may be.
             let runtime = common::runtime(2);
-            let graph = Arc::new(Graph::open(&runtime, &image, ImageOptions::default()).unwrap());
+            let graph = Graph::open(&runtime, &image, ImageOptions::default()).unwrap();
             let source = of_graph(graph, &with(conditions), Part::default()).unwrap();
             let how = ImportOptions { allow_empty: true, ..how };
             let (graph, _) = outcore_graph::import::import_into_memory(&runtime, source, &how).unwrap();
@@ -139,16 +138,16 @@ fn an_attribute_with_the_name_of_the_ids_is_compared() {
 fn what_meets_no_condition_is_empty_where_it_may_be() {
     let directory = tempfile::tempdir().unwrap();
     let runtime = common::runtime(2);
-    let open_graph = |image: &Path| Arc::new(Graph::open(&runtime, image, ImageOptions::default()).unwrap());
+    let open_graph = |image: &Path| Graph::open(&runtime, image, ImageOptions::default()).unwrap();
     let (image, empty) = (import_image(directory.path(), true), directory.path().join("empty.oc"));
-    let make = |graph: &Arc<Graph>, condition: &str, part: Part, allow_empty: bool| {
+    let make = |graph: &Graph, condition: &str, part: Part, allow_empty: bool| {
         let how = ImportOptions { allow_empty, replace: true, ..ImportOptions::default() };
-        let source = of_graph(Arc::clone(graph), &with(&[condition]), part)?;
+        let source = of_graph(graph.clone(), &with(&[condition]), part)?;
         import(&runtime, source, &empty, &how).map(|report| (report.manifest.vertices, report.manifest.edges))
     };
     let graph = open_graph(&image);
     for (condition, count) in [("vertex != zoe", 0), ("vertex != eve", 1)] {
-        let source = of_graph(Arc::clone(&graph), &with(&[condition]), Part::default()).unwrap();
+        let source = of_graph(graph.clone(), &with(&[condition]), Part::default()).unwrap();
         let notes = &source.facts().notes;
         assert_eq!(notes.iter().filter(|note| note.contains("do not meet --where")).count(), count, "{notes:?}");
     }
@@ -161,14 +160,14 @@ fn what_meets_no_condition_is_empty_where_it_may_be() {
     let made = open_graph(&empty);
     assert_eq!((made.vertices(), made.edges()), (1, 0));
     for (condition, vertices) in [("source.state = IT", 1), ("vertex.state = null", 1)] {
-        let source = of_graph(Arc::clone(&made), &with(&[condition]), Part::default()).unwrap();
+        let source = of_graph(made.clone(), &with(&[condition]), Part::default()).unwrap();
         let other = directory.path().join(format!("{condition}.oc"));
         let report = import(&runtime, source, &other, &ImportOptions::default()).unwrap();
         assert_eq!((report.manifest.vertices, report.manifest.edges), (vertices, 0), "{condition}");
     }
     // Edges that a choice of vertices leaves out meet conditions, for all that is known.
     let part = Part::of_vertices(&graph, &["eve", "bob"]).unwrap();
-    let source = of_graph(Arc::clone(&graph), &with(&["source.state = AT"]), part).unwrap();
+    let source = of_graph(graph.clone(), &with(&["source.state = AT"]), part).unwrap();
     let report = import(&runtime, source, &directory.path().join("part.oc"), &ImportOptions::default()).unwrap();
     assert_eq!((report.manifest.vertices, report.manifest.edges), (2, 0));
 }

@@ -9,7 +9,6 @@ use outcore_graph::import::{ImportOptions, import};
 use outcore_graph::{Bitmap, Decision, Direction, EdgeMap, EdgeMapper, Graph, Way};
 use outcore_image::ImageOptions;
 use outcore_io::{AtomicF64, Runtime, RuntimeOptions};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// The level of every vertex, by whatever way is cheaper.
@@ -79,7 +78,7 @@ fn a_map_reaches_what_a_search_in_memory_does_and_goes_both_ways() {
 fn wide_frontiers_of_short_lists_push() {
     let directory = tempfile::tempdir().unwrap();
     let image = directory.path().join("grid.oc");
-    let runtime = Arc::new(Runtime::new(RuntimeOptions::default()).unwrap());
+    let runtime = Runtime::new(RuntimeOptions::default()).unwrap();
     let grid = GenerateOptions { shape: Shape::Grid, scale: 20, ..GenerateOptions::default() };
     import(&runtime, source(&grid).unwrap(), &image, &ImportOptions::default()).unwrap();
     let graph = Graph::open(&runtime, &image, ImageOptions::default()).unwrap();

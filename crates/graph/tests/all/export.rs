@@ -411,7 +411,7 @@ fn a_file_is_complete_or_absent() {
 }
 
 /// A graph with strings as ids and attributes of edges and vertices, and results for its vertices.
-fn with_attributes(directory: &Path) -> (Arc<Graph>, Table) {
+fn with_attributes(directory: &Path) -> (Graph, Table) {
     const VERTICES: usize = 6000;
     let row = |i: usize| format!("v{},v{},road {i},{i}\n", i % VERTICES, (7 * i + 1) % VERTICES);
     let edges = format!("source,target,kind,n\n{}", (0..9000).map(row).collect::<String>());

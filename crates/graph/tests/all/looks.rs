@@ -47,13 +47,13 @@ fn the_edges_of_a_vertex_are_reserved_however_many_a_page_holds() {
     // A page that few neighbours could fill is enough for all of them.
     let graph = open(&image, 1);
     assert!(graph.pages(Direction::Out) * 2048 < u64::from(vertices), "{} pages", graph.pages(Direction::Out));
-    let edges = EdgesFrom::new(std::sync::Arc::clone(&graph)).unwrap();
+    let edges = EdgesFrom::new(&graph).unwrap();
     assert_eq!(edges.of(0).unwrap().num_rows(), vertices as usize - 1);
     assert_eq!(edges.between(0, 59_999).unwrap().unwrap().num_rows(), 1);
     assert!(edges.between(59_999, 0).unwrap().is_none());
 
     let graph = open_under(&image, 1, 32 << 20);
-    let edges = EdgesFrom::new(std::sync::Arc::clone(&graph)).unwrap();
+    let edges = EdgesFrom::new(&graph).unwrap();
     let budget = graph.runtime().budget();
     let _others = budget.reserve("others", budget.available_bytes() - (12 << 20)).unwrap();
     match edges.of(0) {
@@ -97,9 +97,9 @@ fn files_are_opened_once_however_many_vertices_are_looked_at() {
         let backend = Arc::new(Counting::default());
         let options =
             RuntimeOptions { threads: Some(2), backend: Some(Arc::clone(&backend) as _), ..Default::default() };
-        let graph = Graph::open(&Arc::new(Runtime::new(options).unwrap()), &image, ImageOptions::default()).unwrap();
-        let graph = Arc::new(graph);
-        let edges = EdgesFrom::new(Arc::clone(&graph)).unwrap();
+        let graph = Graph::open(&Runtime::new(options).unwrap(), &image, ImageOptions::default()).unwrap();
+        let graph = graph;
+        let edges = EdgesFrom::new(&graph).unwrap();
         let mut random = Random(9);
         for _ in 0..vertices {
             let vertex = random.below(20_000) as u32;

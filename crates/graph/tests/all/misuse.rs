@@ -182,8 +182,8 @@ fn batches_do_not_go_on_after_an_error() {
     let image = Model::random(11, 40_000, 600_000, true, false).with_weights(WeightKind::I64).write(directory.path());
     let graph = open(&image, 2);
     let edges = || {
-        let graph = Arc::new(graph.for_operation(None));
-        EdgeBatches::new(Arc::clone(&graph), EdgeData::all(&graph), 0).map(|batches| (graph, batches)).unwrap()
+        let graph = graph.for_operation(None);
+        EdgeBatches::new(&graph, EdgeData::all(&graph), 0).map(|batches| (graph, batches)).unwrap()
     };
     let (_, mut all) = edges();
     let batches: Vec<_> = std::iter::from_fn(|| all.next_batch().unwrap()).collect();
@@ -628,7 +628,7 @@ fn messages_that_no_log_holds_are_refused_and_smaller_ones_arrive() {
 
 /// Answers every message of the first iteration, and looks at the memory that is left when iterations end.
 struct Answers {
-    graph: Arc<Graph>,
+    graph: Graph,
     left: [AtomicU64; 2],
 }
 
@@ -658,7 +658,7 @@ impl VertexProgram for Answers {
 fn blocks_of_messages_on_the_disk_count_in_the_memory_limit() {
     let directory = tempfile::tempdir().unwrap();
     let graph = open(&image(directory.path()), 1);
-    let program = Answers { graph: Arc::clone(&graph), left: Default::default() };
+    let program = Answers { graph: graph.clone(), left: Default::default() };
     let mut states = vec![(); VERTICES];
     let options = ProgramOptions { message_bytes: Some(0), ..ProgramOptions::default() };
     let run = run_program(&graph, &program, &mut states, &options).unwrap();

@@ -19,7 +19,7 @@ const EACCES: i32 = 13;
 const EBUSY: i32 = 16;
 const EXDEV: i32 = 18;
 
-fn runtime(backend: Option<Arc<dyn Backend>>) -> Arc<Runtime> {
+fn runtime(backend: Option<Arc<dyn Backend>>) -> Runtime {
     let options = RuntimeOptions {
         threads: Some(1),
         memory_bytes: Some(64 << 20),
@@ -27,7 +27,7 @@ fn runtime(backend: Option<Arc<dyn Backend>>) -> Arc<Runtime> {
         backend,
         ..RuntimeOptions::default()
     };
-    Arc::new(Runtime::new(options).unwrap())
+    Runtime::new(options).unwrap()
 }
 
 fn graph() -> Given {

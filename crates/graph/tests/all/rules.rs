@@ -13,7 +13,6 @@ use outcore_graph::{
 };
 use outcore_image::{ImageFile, ImageOptions, Result};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 const EDGES: &str = "source,target,weight,kind,n,open,day,rest\n\
                      1,2,5.5,road,1.5,true,2024-02-29,7\n2,3,6.25,rail,2.5,false,2024-03-01,\n3,1,7,road,4.5,true,1969-12-31,9\n";
@@ -23,8 +22,8 @@ fn import_image(directory: &Path) -> PathBuf {
     common::import_tables(directory, EDGES, VERTICES, &ImportOptions::default())
 }
 
-fn open_image(image: &Path) -> Result<Arc<Graph>> {
-    Ok(Arc::new(Graph::open(&common::runtime(2), image, ImageOptions::default())?))
+fn open_image(image: &Path) -> Result<Graph> {
+    Ok(Graph::open(&common::runtime(2), image, ImageOptions::default())?)
 }
 
 /// Writes a column of values anew, in one page of this type.
@@ -56,24 +55,24 @@ fn rewrite_strings(image: &Path, file: ImageFile, strings: &[&str]) {
 }
 
 /// The answers of whoever reads the edges and their values.
-fn readers_of_edges(graph: &Arc<Graph>) -> Vec<(&'static str, Result<()>)> {
+fn readers_of_edges(graph: &Graph) -> Vec<(&'static str, Result<()>)> {
     let exported = || {
-        let mut batches = EdgeBatches::new(&**graph, EdgeData::all(graph), 0)?;
+        let mut batches = EdgeBatches::new(&graph, EdgeData::all(graph), 0)?;
         while batches.next_batch()?.is_some() {}
         Ok(())
     };
-    let looked_up = || EdgesFrom::new(Arc::clone(graph))?.of(0).map(drop);
+    let looked_up = || EdgesFrom::new(&graph)?.of(0).map(drop);
     vec![("export", exported()), ("head", first_edges(graph, 10).map(drop)), ("lookup", looked_up())]
 }
 
-fn readers_of_vertices(graph: &Arc<Graph>) -> Vec<(&'static str, Result<()>)> {
+fn readers_of_vertices(graph: &Graph) -> Vec<(&'static str, Result<()>)> {
     let exported = || {
-        let mut batches = VertexBatches::new(&**graph, None)?;
+        let mut batches = VertexBatches::new(&graph, None)?;
         while batches.next_batch()?.is_some() {}
         Ok(())
     };
     let looked_up = || {
-        let data = VertexData::new(Arc::clone(graph))?;
+        let data = VertexData::new(&graph)?;
         (0..3).try_for_each(|vertex| data.of(vertex).map(drop))
     };
     vec![("export", exported()), ("lookup", looked_up())]

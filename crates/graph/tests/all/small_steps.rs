@@ -28,7 +28,7 @@ fn grid(side: usize, hub: bool, directed: bool) -> Model {
 }
 
 /// Opens an image and reads all of it into the cache.
-fn open_cached(image: &std::path::Path, threads: usize) -> std::sync::Arc<Graph> {
+fn open_cached(image: &std::path::Path, threads: usize) -> Graph {
     let graph = open(image, threads);
     graph.fill_cache().unwrap();
     for &direction in graph.directions() {

@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 const MEMORY_BYTES: u64 = 64 << 20;
 
-fn sim() -> (Arc<Sim>, Arc<Runtime>) {
+fn sim() -> (Arc<Sim>, Runtime) {
     let sim = Arc::new(Sim::new(Faults::default()));
     let runtime = runtime_under(2, MEMORY_BYTES, Some(Arc::clone(&sim) as Arc<dyn Backend>));
     (sim, runtime)
@@ -56,7 +56,7 @@ fn files_are_synced_before_they_get_their_name() {
     let files = directory.path().join("files");
     std::fs::create_dir(&files).unwrap();
     let image = Model::random(3, 500, 2000, true, false).with_weights(WeightKind::F64).write(directory.path());
-    let written = |name: &str, write: &dyn Fn(&Arc<Runtime>, &Path)| {
+    let written = |name: &str, write: &dyn Fn(&Runtime, &Path)| {
         let (sim, runtime) = sim();
         write(&runtime, &files.join(name));
         assert_eq!(sim.unsynced(), NOTHING, "{name}");
@@ -69,7 +69,7 @@ fn files_are_synced_before_they_get_their_name() {
         });
     }
     written("stats.json", &|runtime, path| write_file(runtime, path, b"{}").unwrap());
-    let open = |runtime: &Arc<Runtime>| Arc::new(Graph::open(runtime, &image, ImageOptions::default()).unwrap());
+    let open = |runtime: &Runtime| Graph::open(runtime, &image, ImageOptions::default()).unwrap();
     for name in ["e.txt", "e.csv.gz", "e.mtx.zst", "e.parquet", "e.e"] {
         written(name, &|runtime, path| drop(export(&open(runtime), path).unwrap()));
     }

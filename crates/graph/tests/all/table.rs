@@ -16,7 +16,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// A table with a column of every kind, and its rows as text: what a CSV file holds.
-fn sample(graph: &Arc<Graph>, model: &Model) -> (Table, Vec<Vec<String>>) {
+fn sample(graph: &Graph, model: &Model) -> (Table, Vec<Vec<String>>) {
     let vertices = model.vertices;
     let budget = graph.runtime().budget();
     let numbers = || Array::<u32>::zeroed(budget, "test", vertices).unwrap();
@@ -115,7 +115,7 @@ fn rows_come_under_the_users_ids_again_and_again() {
 }
 
 /// Writes the components of pairs of vertices while `left_bytes` of memory are there; whether that was possible.
-fn writes_pairs_within(graph: &Arc<Graph>, left_bytes: u64, output: &Path) -> bool {
+fn writes_pairs_within(graph: &Graph, left_bytes: u64, output: &Path) -> bool {
     let budget = graph.runtime().budget();
     let _others = budget.reserve("others", budget.available_bytes() - left_bytes).unwrap();
     let is_promised = graph.check_output(output, &[ColumnKind::Component]).is_ok();

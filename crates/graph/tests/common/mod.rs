@@ -395,24 +395,24 @@ pub fn import_tables(directory: &Path, edges: &str, vertices: &str, how: &Import
     image
 }
 
-pub fn runtime(threads: usize) -> Arc<Runtime> {
+pub fn runtime(threads: usize) -> Runtime {
     runtime_under(threads, MEMORY_BYTES, None)
 }
 
-pub fn open(image: &Path, threads: usize) -> Arc<Graph> {
+pub fn open(image: &Path, threads: usize) -> Graph {
     open_under(image, threads, MEMORY_BYTES)
 }
 
 /// Opens an image with so much memory more than the process has.
-pub fn open_under(image: &Path, threads: usize, bytes: u64) -> Arc<Graph> {
-    Arc::new(Graph::open(&runtime_under(threads, bytes, None), image, ImageOptions::default()).unwrap())
+pub fn open_under(image: &Path, threads: usize, bytes: u64) -> Graph {
+    Graph::open(&runtime_under(threads, bytes, None), image, ImageOptions::default()).unwrap()
 }
 
 /// Opens an image through a simulated device, whose faults begin only when the image is open.
-pub fn open_with(image: &Path, sim: outcore_io::backend::Sim) -> Arc<Graph> {
+pub fn open_with(image: &Path, sim: outcore_io::backend::Sim) -> Graph {
     let sim = Arc::new(sim.asleep());
     let runtime = runtime_under(1, MEMORY_BYTES, Some(Arc::clone(&sim) as Arc<dyn Backend>));
     let graph = Graph::open(&runtime, image, ImageOptions::default()).unwrap();
     sim.wake();
-    Arc::new(graph)
+    graph
 }

@@ -23,7 +23,6 @@ use outcore_array::{Array, ElementType};
 use outcore_declare::{Fact, Parameter, Values};
 use outcore_image::{Result, Stats};
 use outcore_io::Runtime;
-use std::sync::Arc;
 
 /// Method for the initial centres.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -86,7 +85,7 @@ pub struct KMeans {
 ///
 /// # Errors
 /// NaN or infinite elements; no cluster, or more than rows; centres of another number of columns; weights below 0.
-pub fn kmeans(runtime: &Arc<Runtime>, x: &Array, options: &KMeansOptions<'_>) -> Result<KMeans> {
+pub fn kmeans(runtime: &Runtime, x: &Array, options: &KMeansOptions<'_>) -> Result<KMeans> {
     let x = matrix(x)?;
     let (rows, p, k) = (x.shape()[0], columns(&x), options.clusters);
     if k == 0 || k as u64 > rows {
@@ -211,7 +210,7 @@ impl<'a> Input<'a> {
 
 /// A start, under way.
 struct Run<'a> {
-    runtime: &'a Arc<Runtime>,
+    runtime: &'a Runtime,
     input: Input<'a>,
     /// Less the shift.
     centres: Vec<f64>,
@@ -227,7 +226,7 @@ struct Run<'a> {
 
 impl<'a> Run<'a> {
     /// A start without centres.
-    fn new(runtime: &'a Arc<Runtime>, x: &'a Array, weights: Option<&'a Array>) -> Result<Self> {
+    fn new(runtime: &'a Runtime, x: &'a Array, weights: Option<&'a Array>) -> Result<Self> {
         Ok(Run {
             runtime,
             input: Input::new(x, weights, vec![0.0; columns(x)])?,
@@ -432,7 +431,7 @@ fn plan(data: &Data, values: Values) -> Result<Plan> {
     let (p, phases) = (columns.len(), phases(&data.runtime, &x, &options)?);
     let written = squared_distances(&x, vec![0.0; clusters * p])?.arg(false, Some(1), false)?;
     let (output, fitted) = (rows_shape(data, vec!["label".to_owned()], true), columns.clone());
-    let run = move |runtime: &Arc<Runtime>| -> Result<Found> {
+    let run = move |runtime: &Runtime| -> Result<Found> {
         let found = kmeans(runtime, &x, &options)?;
         let mut table = Table::of_rows(("cluster", numbered("", clusters)), columns.clone(), &found.centres);
         table.columns.insert(0, found.counts.clone());
@@ -469,7 +468,7 @@ mod tests {
     fn check(numbers: &[f64], p: usize, centres: &[f64], weights: Option<&Array>) -> f64 {
         let rows = numbers.len() / p;
         let options = RuntimeOptions { memory_bytes: Some(256 << 20), beside_process: true, ..Default::default() };
-        let runtime = Arc::new(Runtime::new(options).unwrap());
+        let runtime = Runtime::new(options).unwrap();
         let (x, start) = (array(numbers, &[rows, p]), KMeansStart::Centres(centres));
         let clusters = centres.len() / p;
         let options = KMeansOptions { clusters, start, tolerance: 0.0, weights, ..KMeansOptions::default() };
@@ -510,7 +509,7 @@ mod tests {
         let (rows, p, k) = (9001, 5, 7);
         let numbers = uniforms(3, rows * p);
         let options = RuntimeOptions { memory_bytes: Some(256 << 20), beside_process: true, ..Default::default() };
-        let runtime = Arc::new(Runtime::new(options).unwrap());
+        let runtime = Runtime::new(options).unwrap();
         let weights: Vec<f64> = (0..rows).map(|row| (row % 3) as f64).collect();
         let (x, weights) = (array(&numbers, &[rows, p]), array(&weights, &[rows]));
         let input = Input::new(&x, Some(&weights), vec![0.5; p]).unwrap();
@@ -531,7 +530,7 @@ mod tests {
         for (rows, p, k, scale) in [(1500, 3, 16, 1.0), (9001, 8, 5, 1e8), (2100, 17, 1, 1e-3), (9, 33, 4, 1.0)] {
             let numbers: Vec<f64> = uniforms(p as u64, rows * p).iter().map(|number| number * scale).collect();
             let options = RuntimeOptions { memory_bytes: Some(256 << 20), beside_process: true, ..Default::default() };
-            let runtime = Arc::new(Runtime::new(options).unwrap());
+            let runtime = Runtime::new(options).unwrap();
             let shares: Vec<f64> = (0..rows).map(|row| (row % 4) as f64 * 0.25).collect();
             let (x, shares) = (array(&numbers, &[rows, p]), array(&shares, &[rows]));
             for weights in [None, Some(&shares)] {

@@ -16,7 +16,6 @@ use outcore_array::kernel::Binary;
 use outcore_declare::{Choice, DefaultValue, Fact, Kind, Parameter};
 use outcore_image::{Error, Result, Stats};
 use outcore_io::{Reservation, Runtime};
-use std::sync::Arc;
 
 /// Method for the components.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -175,7 +174,7 @@ fn phase(x: &Array, solver: PcaSolver) -> Result<Phase> {
 }
 
 /// Reserves the memory of the factors, beside that of the pass, which is to be computed.
-fn begin(runtime: &Arc<Runtime>, x: &Array, solver: PcaSolver) -> Result<(Reservation, Array)> {
+fn begin(runtime: &Runtime, x: &Array, solver: PcaSolver) -> Result<(Reservation, Array)> {
     let phase = phase(x, solver)?;
     require(runtime, "components", std::slice::from_ref(&phase))?;
     Ok((runtime.budget().reserve("factors of p x p numbers", phase.own_bytes)?, phase.arrays[0].clone()))
@@ -185,7 +184,7 @@ fn begin(runtime: &Arc<Runtime>, x: &Array, solver: PcaSolver) -> Result<(Reserv
 ///
 /// # Errors
 /// NaN or infinite elements; fewer than 2 rows; more components than rows or columns.
-pub fn pca(runtime: &Arc<Runtime>, x: &Array, options: &PcaOptions) -> Result<Pca> {
+pub fn pca(runtime: &Runtime, x: &Array, options: &PcaOptions) -> Result<Pca> {
     let x = matrix(x)?;
     let (rows, p) = (x.shape()[0], columns(&x));
     if rows < 2 {
@@ -260,7 +259,7 @@ pub(crate) fn projected(x: &Array, vectors: &[f64], p: usize) -> Result<Array> {
 ///
 /// # Errors
 /// NaN or infinite elements; more components than rows or columns.
-pub fn truncated_svd(runtime: &Arc<Runtime>, x: &Array, options: &TruncatedSvdOptions) -> Result<TruncatedSvd> {
+pub fn truncated_svd(runtime: &Runtime, x: &Array, options: &TruncatedSvdOptions) -> Result<TruncatedSvd> {
     let x = matrix(x)?;
     let (rows, p, count) = (x.shape()[0], columns(&x), options.components);
     let most = p.min(rows as usize);
@@ -366,7 +365,7 @@ fn planned(
     components: usize,
     name: &'static str,
     solver: PcaSolver,
-    of: impl Fn(&Arc<Runtime>) -> Result<Projection> + 'static,
+    of: impl Fn(&Runtime) -> Result<Projection> + 'static,
 ) -> Result<Plan> {
     let x = matrix(&data.array)?;
     let phases = vec![phase(&x, solver)?];
@@ -377,7 +376,7 @@ fn planned(
     let (p, fitted) = (columns.len(), columns.clone());
     let written = projected(&x.binary(Binary::Subtract, &array(&vec![0.0; p], &[p]))?, &vec![0.0; components * p], p)?;
     let output = rows_shape(data, names.clone(), false);
-    let run = move |runtime: &Arc<Runtime>| -> Result<Found> {
+    let run = move |runtime: &Runtime| -> Result<Found> {
         let (found, projected, more) = of(runtime)?;
         let mut facts = vec![
             ("rows", Fact::Whole(rows)),

@@ -23,7 +23,6 @@ use outcore_array::{Array, ElementType};
 use outcore_declare::{Choice, DefaultValue, Fact, Kind, Parameter, Values};
 use outcore_image::{Result, Stats};
 use outcore_io::Runtime;
-use std::sync::Arc;
 
 /// Type of the components' covariances.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -131,11 +130,7 @@ pub struct GaussianMixture {
 /// # Errors
 /// NaN or infinite elements; no component, or more than rows; a start of another shape; covariances that are not
 /// positive definite in spite of the regularisation.
-pub fn gaussian_mixture(
-    runtime: &Arc<Runtime>,
-    x: &Array,
-    options: &GaussianMixtureOptions<'_>,
-) -> Result<GaussianMixture> {
+pub fn gaussian_mixture(runtime: &Runtime, x: &Array, options: &GaussianMixtureOptions<'_>) -> Result<GaussianMixture> {
     let x = matrix(x)?;
     let (rows, k) = (x.shape()[0], options.components);
     if k == 0 || k as u64 > rows {
@@ -221,7 +216,7 @@ fn shares(x: &Array, labels: &Array, k: usize) -> Result<[Array; 3]> {
 
 impl Components {
     fn start(
-        runtime: &Arc<Runtime>,
+        runtime: &Runtime,
         x: &Array,
         options: &GaussianMixtureOptions<'_>,
         start: u64,
@@ -368,7 +363,7 @@ fn plan(data: &Data, values: Values) -> Result<Plan> {
     let names = if proba { numbered("component", k) } else { vec!["label".to_owned()] };
     let (output, fitted) = (rows_shape(data, names.clone(), !proba), columns.clone());
     let written = if proba { softmax(&logs)? } else { logs.arg(true, Some(1), false)? };
-    let run = move |runtime: &Arc<Runtime>| -> Result<Found> {
+    let run = move |runtime: &Runtime| -> Result<Found> {
         let found = gaussian_mixture(runtime, &x, &options)?;
         let mut table = Table::of_rows(("component", numbered("", k)), columns.clone(), &found.means);
         table.columns.insert(0, found.weights.clone());

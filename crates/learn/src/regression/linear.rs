@@ -20,7 +20,6 @@ use outcore_array::kernel::{Binary, Unary};
 use outcore_declare::{Fact, Parameter, Values};
 use outcore_image::{Error, Result, Stats};
 use outcore_io::Runtime;
-use std::sync::Arc;
 
 /// Least squared pivot of a matrix with a diagonal of ones; below it columns are nearly linearly dependent. Normal
 /// equations lose as many digits as the pivot has: with this one coefficients have nine or more.
@@ -83,7 +82,7 @@ pub struct LinearModel {
 /// # Errors
 /// NaN or infinite elements; not as many rows; weights below 0, or all 0.
 pub fn linear_regression(
-    runtime: &Arc<Runtime>,
+    runtime: &Runtime,
     x: &Array,
     y: &Array,
     options: &LinearRegressionOptions<'_>,
@@ -97,7 +96,7 @@ pub fn linear_regression(
 ///
 /// # Errors
 /// As [`linear_regression`]; an alpha below 0.
-pub fn ridge(runtime: &Arc<Runtime>, x: &Array, y: &Array, options: &RidgeOptions<'_>) -> Result<LinearModel> {
+pub fn ridge(runtime: &Runtime, x: &Array, y: &Array, options: &RidgeOptions<'_>) -> Result<LinearModel> {
     let is_vector = y.axes() == 1;
     let (x, y) = (matrix(x)?, matrix(y)?);
     if x.shape()[0] != y.shape()[0] {
@@ -269,7 +268,7 @@ fn plan(data: &Data, values: &Values, alpha: f64) -> Result<Plan> {
     let (p, fitted, names) = (columns.len(), columns.clone(), vec!["prediction".to_owned()]);
     let written = projected(&x.binary(Binary::Subtract, &array(&vec![0.0; p], &[p]))?, &vec![0.0; p], p)?;
     let output = rows_shape(data, names.clone(), false);
-    let run = move |runtime: &Arc<Runtime>| -> Result<Found> {
+    let run = move |runtime: &Runtime| -> Result<Found> {
         let found = ridge(runtime, &x, &y, &RidgeOptions { alpha, intercept, weights: None })?;
         let (offset, r2) = (if intercept { found.intercept[0] } else { 0.0 }, found.r2[0]);
         let labels = columns.iter().cloned().chain(["(intercept)".to_owned()]).collect();

@@ -24,7 +24,6 @@ use outcore_array::{Array, ElementType};
 use outcore_declare::{Fact, Parameter, Values};
 use outcore_image::{Result, Stats};
 use outcore_io::Runtime;
-use std::sync::Arc;
 
 /// Largest number of parameters for Newton's steps; with more, steps are those of L-BFGS.
 const MOST_NEWTON: usize = 200;
@@ -81,7 +80,7 @@ pub struct LogisticRegression {
 /// # Errors
 /// NaN or infinite elements; labels of no class; fewer than 2 classes; weights below 0, or all 0; `c` not above 0.
 pub fn logistic_regression(
-    runtime: &Arc<Runtime>,
+    runtime: &Runtime,
     x: &Array,
     labels: &Array,
     classes: usize,
@@ -167,7 +166,7 @@ fn balanced(mut intercept: Vec<f64>) -> Vec<f64> {
 
 /// The objective that is minimised.
 struct Problem<'a> {
-    runtime: &'a Arc<Runtime>,
+    runtime: &'a Runtime,
     operands: &'a [Array],
     rows: usize,
     /// The parameters of a row: coefficients of scaled columns, and the intercept.
@@ -256,7 +255,7 @@ impl Problem<'_> {
 
 impl LogisticRegression {
     /// Whether the model predicts the classes of all rows that have a weight; a pass.
-    fn separates(&self, runtime: &Arc<Runtime>, operands: &[Array], costs: &mut Costs) -> Result<bool> {
+    fn separates(&self, runtime: &Runtime, operands: &[Array], costs: &mut Costs) -> Result<bool> {
         let mut is_right =
             self.predict(&operands[0])?.cast(ElementType::Float64)?.binary(Binary::Equal, &operands[1])?;
         if let Some(weights) = operands.get(2) {
@@ -337,7 +336,7 @@ fn plan(data: &Data, values: Values) -> Result<Plan> {
     let (output, fitted) = (rows_shape(data, vec!["class".to_owned()], false), columns.clone());
     let scores = projected(&x, &vec![0.0; 2 * p], p)?;
     let written = if proba { softmax(&scores)? } else { scores.arg(true, Some(1), false)? };
-    let run = move |runtime: &Arc<Runtime>| -> Result<Found> {
+    let run = move |runtime: &Runtime| -> Result<Found> {
         let Labels { classes, numbers, stats } = classes_of(runtime, &y)?;
         if classes.len() < 2 {
             return usage(format!("expected two classes or more, found only {}", classes[0]));

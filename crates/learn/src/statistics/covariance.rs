@@ -11,7 +11,6 @@ use outcore_array::Array;
 use outcore_declare::{Fact, Parameter, Values};
 use outcore_image::{Result, Stats};
 use outcore_io::Runtime;
-use std::sync::Arc;
 
 /// Options of [`covariance`].
 #[derive(Clone, Copy, Debug)]
@@ -54,7 +53,7 @@ pub struct Correlation {
 ///
 /// # Errors
 /// NaN or infinite elements; weights below 0, or all 0; not more weight than the correction.
-pub fn covariance(runtime: &Arc<Runtime>, x: &Array, options: &CovarianceOptions<'_>) -> Result<Covariance> {
+pub fn covariance(runtime: &Runtime, x: &Array, options: &CovarianceOptions<'_>) -> Result<Covariance> {
     let (moments, stats) = moments(runtime, x, options.weights)?;
     let divisor = moments.weight - options.correction;
     if divisor <= 0.0 {
@@ -69,7 +68,7 @@ pub fn covariance(runtime: &Arc<Runtime>, x: &Array, options: &CovarianceOptions
 ///
 /// # Errors
 /// NaN or infinite elements; weights below 0, or all 0.
-pub fn correlation(runtime: &Arc<Runtime>, x: &Array, weights: Option<&Array>) -> Result<Correlation> {
+pub fn correlation(runtime: &Runtime, x: &Array, weights: Option<&Array>) -> Result<Correlation> {
     let (moments, stats) = moments(runtime, x, weights)?;
     let columns = moments.means.len();
     // A column that is constant, up to rounding, has no correlation.
@@ -88,7 +87,7 @@ pub fn correlation(runtime: &Arc<Runtime>, x: &Array, weights: Option<&Array>) -
     Ok(Correlation { correlation, stats })
 }
 
-fn moments(runtime: &Arc<Runtime>, x: &Array, weights: Option<&Array>) -> Result<(Moments, Stats)> {
+fn moments(runtime: &Runtime, x: &Array, weights: Option<&Array>) -> Result<(Moments, Stats)> {
     let x = matrix(x)?;
     let pass = Moments::lazy(&x, None, weights)?;
     require(runtime, "covariances", &[Phase::pass(vec![pass.clone()], bytes_of(24, &[columns(&x), columns(&x)]))])?;
@@ -131,7 +130,7 @@ pub(crate) static CORR: Declaration = Declaration {
 fn square(
     data: &Data,
     name: &'static str,
-    of: impl Fn(&Arc<Runtime>, &Array) -> Result<(Vec<f64>, Stats)> + 'static,
+    of: impl Fn(&Runtime, &Array) -> Result<(Vec<f64>, Stats)> + 'static,
 ) -> Result<Plan> {
     let (x, names, rows) = (data.array.clone(), data.names.clone(), data.rows());
     let own = names.clone();
@@ -139,7 +138,7 @@ fn square(
     let (pass, output) = (Moments::lazy(&matrix(&x)?, None, None)?, table(&[]).shape());
     let result_bytes = bytes_of(24, &[names.len(), names.len()]);
     let phases = vec![Phase::pass(vec![pass], result_bytes)];
-    let run = move |runtime: &Arc<Runtime>| -> Result<Found> {
+    let run = move |runtime: &Runtime| -> Result<Found> {
         let (numbers, stats) = of(runtime, &x)?;
         let table = table(&numbers);
         let columns = Fact::Names(table.names.clone());

@@ -16,7 +16,6 @@ use outcore_declare::{Fact, Values};
 use outcore_image::{Result, Stats};
 use outcore_io::Runtime;
 use std::hint::black_box;
-use std::sync::Arc;
 
 /// The names of the figures, and the place of the first that is a count.
 const FIGURES: [&str; 8] = ["min", "max", "mean", "std", "l1", "l2", "nonzeros", "missing"];
@@ -383,7 +382,7 @@ impl RowFold for Figures {
 ///
 /// # Errors
 /// An array that is no vector or matrix, or is empty; what [`outcore_array::compute`] refuses.
-pub fn describe(runtime: &Arc<Runtime>, x: &Array) -> Result<Description> {
+pub fn describe(runtime: &Runtime, x: &Array) -> Result<Description> {
     let x = matrix(x)?;
     let mut all = figures(&x)?;
     for counts in &mut all[COUNTS..] {
@@ -414,7 +413,7 @@ fn plan(data: &Data, _: Values) -> Result<Plan> {
     let result_bytes = bytes_of(272, &[data.names.len()]);
     let phases = vec![Phase::pass(figures(&matrix(&x)?)?.to_vec(), result_bytes)];
     let output = table(Vec::new()).shape();
-    let run = move |runtime: &Arc<Runtime>| -> Result<Found> {
+    let run = move |runtime: &Runtime| -> Result<Found> {
         let found = describe(runtime, &x)?;
         let [nonzeros, missing] =
             [found.nonzeros, found.missing].map(|counts| counts.iter().map(|&count| count as f64).collect());

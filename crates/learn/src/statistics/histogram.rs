@@ -11,7 +11,6 @@ use outcore_array::{Array, ElementType, Part};
 use outcore_declare::{DefaultValue, Fact, Kind, Parameter, Values};
 use outcore_image::{Result, Stats};
 use outcore_io::Runtime;
-use std::sync::Arc;
 
 /// Options of [`histogram`].
 #[derive(Clone, Copy, Debug, Default)]
@@ -37,12 +36,7 @@ pub struct Histogram {
 ///
 /// # Errors
 /// Edges that fall, or fewer than two; weights below 0.
-pub fn histogram(
-    runtime: &Arc<Runtime>,
-    x: &Array,
-    edges: &[f64],
-    options: &HistogramOptions<'_>,
-) -> Result<Histogram> {
+pub fn histogram(runtime: &Runtime, x: &Array, edges: &[f64], options: &HistogramOptions<'_>) -> Result<Histogram> {
     let x = matrix(x)?;
     let mut costs = Costs::default();
     let found = costs.one(runtime, lazy_bins(&x, edges, options.weights)?)?;
@@ -130,7 +124,7 @@ fn plan(data: &Data, values: Values) -> Result<Plan> {
     let names: Vec<String> = ["from".to_owned(), "to".to_owned()].into_iter().chain(names).collect();
     let empty = Table { labels: ("bin", labels), names, columns: Vec::new() };
     let output = empty.shape();
-    let run = move |runtime: &Arc<Runtime>| -> Result<Found> {
+    let run = move |runtime: &Runtime| -> Result<Found> {
         let mut costs = Costs::default();
         let range = match range {
             Some(range) => range,

@@ -25,7 +25,6 @@ use outcore_array::{Array, RowBlock, RowFold};
 use outcore_declare::{DefaultValue, Fact, Kind, Parameter, Values};
 use outcore_image::{Result, Stats};
 use outcore_io::Runtime;
-use std::sync::Arc;
 
 /// Options of [`quantiles`].
 #[derive(Clone, Copy, Debug)]
@@ -56,12 +55,7 @@ pub struct Quantiles {
 ///
 /// # Errors
 /// NaN or infinite elements; probabilities outside of 0 to 1; an error outside of 1e-6 to 1.
-pub fn quantiles(
-    runtime: &Arc<Runtime>,
-    x: &Array,
-    probabilities: &[f64],
-    options: &QuantilesOptions,
-) -> Result<Quantiles> {
+pub fn quantiles(runtime: &Runtime, x: &Array, probabilities: &[f64], options: &QuantilesOptions) -> Result<Quantiles> {
     let mut costs = Costs::default();
     let mut found = costs.one(runtime, sketched(x, probabilities, options)?)?;
     let rank_error = found.pop().expect("the error") as u64;
@@ -368,7 +362,7 @@ fn plan(data: &Data, values: Values) -> Result<Plan> {
     let labels = probabilities.iter().map(f64::to_string).collect();
     let empty = Table { labels: ("probability", labels), names: data.names.clone(), columns: Vec::new() };
     let output = empty.shape();
-    let run = move |runtime: &Arc<Runtime>| -> Result<Found> {
+    let run = move |runtime: &Runtime| -> Result<Found> {
         let found = quantiles(runtime, &x, &probabilities, &options)?;
         let error = found.rank_error;
         note_rounded(runtime, &x, &empty.names, &found.quantiles);

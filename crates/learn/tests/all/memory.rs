@@ -9,7 +9,7 @@ use outcore_learn::*;
 use std::sync::Arc;
 
 /// A fit of an array under a runtime.
-type Fit = dyn Fn(&Arc<Runtime>, &Array) -> Result<Stats, Error>;
+type Fit = dyn Fn(&Runtime, &Array) -> Result<Stats, Error>;
 
 /// Raises the limit as refusals advise, from 24 MiB on. A refusal must come before anything is read, and name a limit
 /// that is enough.

@@ -72,14 +72,14 @@ impl Progress for StopAfter {
 }
 
 /// A runtime that cancels its run after this many products.
-fn stopped_after(products: u64, threads: usize, memory_bytes: Option<u64>) -> Arc<Runtime> {
+fn stopped_after(products: u64, threads: usize, memory_bytes: Option<u64>) -> Runtime {
     let stop = Arc::new(StopAfter { products, counted: AtomicU64::new(0), cancel: OnceLock::new() });
     let progress: Arc<dyn Progress> = stop.clone();
     let options = RuntimeOptions { progress: Some(progress), threads: Some(threads), ..RuntimeOptions::default() };
     let beside_process = memory_bytes.is_some();
     let runtime = Runtime::new(RuntimeOptions { memory_bytes, beside_process, ..options }).unwrap();
     stop.cancel.set(runtime.cancel().clone()).ok();
-    Arc::new(runtime)
+    runtime
 }
 
 #[test]

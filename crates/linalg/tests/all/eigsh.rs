@@ -377,7 +377,7 @@ fn progress_counts_products() {
     let image = Entries::grid(40, 31).image(folder.path(), true);
     let counts = Arc::new(Counts::default());
     let options = RuntimeOptions { progress: Some(counts.clone()), ..RuntimeOptions::default() };
-    let runtime = Arc::new(Runtime::new(options).unwrap());
+    let runtime = Runtime::new(options).unwrap();
     let found = eigsh(&matrix(&runtime, &image, true), &crate::common::options(4)).unwrap().products;
     let reported = counts.0.each_ref().map(|count| count.load(Ordering::Relaxed));
     assert_eq!(reported, [1, found, 1]);

@@ -269,7 +269,7 @@ fn a_device_that_fails_gives_an_error_or_the_right_factors() {
         let backend: Arc<dyn Backend> = sim.clone();
         let memory = RuntimeOptions { memory_bytes: Some(28 << 20), beside_process: true, ..RuntimeOptions::default() };
         let with = RuntimeOptions { threads: Some(2), backend: Some(backend), ..memory };
-        let matrix = matrix(&Arc::new(Runtime::new(with).unwrap()), &image, true);
+        let matrix = matrix(&Runtime::new(with).unwrap(), &image, true);
         sim.wake();
         match nmf(&matrix, &options).and_then(|found| Ok([numbers(&found.w)?, numbers(&found.h_transposed)?])) {
             Ok(found) => {

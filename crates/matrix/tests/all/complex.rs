@@ -108,7 +108,7 @@ fn import_text(runtime: &Runtime, folder: &Path, text: &str, image: &Path, order
     import_file(runtime, &file, image, order)
 }
 
-fn matrix(runtime: &Arc<Runtime>, image: &Path) -> SparseMatrix {
+fn matrix(runtime: &Runtime, image: &Path) -> SparseMatrix {
     crate::common::matrix(runtime, image, true)
 }
 
@@ -254,7 +254,7 @@ fn bits_are_the_same_for_all_threads_limits_back_ends_and_numbers_of_columns() {
                 backend: Some(backend::by_name(backend).unwrap()),
                 ..RuntimeOptions::default()
             };
-            let matrix = matrix(&Arc::new(Runtime::new(options).unwrap()), &image);
+            let matrix = matrix(&Runtime::new(options).unwrap(), &image);
             let found = product(&matrix, Semiring::PlusTimes, operand, &factor, columns);
             assert!(bits(&found) == bits(&expected), "{threads} {limit} {backend} {operand:?}");
         }
@@ -277,7 +277,7 @@ fn columns_that_memory_has_no_room_for_take_further_passes_which_read_each_page_
     let runtime = runtime(2, Some(96 << 20));
     let graph =
         Graph::open(&runtime, &image, ImageOptions { cache_bytes: Some(0), ..ImageOptions::default() }).unwrap();
-    let matrix = SparseMatrix::new(Arc::new(graph), true).unwrap();
+    let matrix = SparseMatrix::new(&graph, true).unwrap();
     let keeps = matrix.graph().weight_bytes(Direction::Out);
     let pages = matrix.graph().pages(Direction::Out) + matrix.graph().weight_pages(Direction::Out);
     assert!(matrix.graph().weight_pages(Direction::Out) >= 2 * 8 * matrix.entries() / 4096);
@@ -325,7 +325,7 @@ fn operations_without_complex_values_are_refused() {
     assert!(refused.contains(".mtx"), "{refused}");
     assert_eq!((graph.info().weight_type, graph.info().weights.as_deref()), (Some("complex"), Some("value")));
     // Without values it is a matrix of ones.
-    let ones = SparseMatrix::new(Arc::clone(graph), false).unwrap();
+    let ones = SparseMatrix::new(&graph, false).unwrap();
     assert!(!ones.is_complex());
     ones.multiply(Semiring::MinPlus, Operand::Matrix, &[1.0; 7], 1, &mut [0.0; 7]).unwrap();
 
@@ -378,11 +378,11 @@ fn damage_of_either_part_is_found_and_a_device_that_fails_gives_an_error_or_the_
             let backend: Arc<dyn outcore_io::Backend> = sim.clone();
             let options = RuntimeOptions { threads: Some(2), backend: Some(backend), ..RuntimeOptions::default() };
             let graph = Graph::open(
-                &Arc::new(Runtime::new(options).unwrap()),
+                &Runtime::new(options).unwrap(),
                 &image,
                 ImageOptions { cache_bytes: Some(0), ..ImageOptions::default() },
             );
-            let matrix = SparseMatrix::new(Arc::new(graph.unwrap()), true).unwrap();
+            let matrix = SparseMatrix::new(&graph.unwrap(), true).unwrap();
             sim.wake();
             let mut found = vec![0.0; expected.len()];
             match matrix.multiply(Semiring::PlusTimes, Operand::Matrix, &factor, 2, &mut found) {

@@ -184,9 +184,9 @@ fn an_image_with_edges_that_lead_elsewhere_than_to_columns_is_refused() {
     let given = Given::new(300, 2000, false);
     let image = given.image(folder.path(), "pattern", OrderChoice::Input);
     let mut manifest = edit_manifest(&image, |manifest| manifest.rows = Some(100));
-    let open_graph = || Arc::new(Graph::open(&runtime, &image, ImageOptions::default()).unwrap());
+    let open_graph = || Graph::open(&runtime, &image, ImageOptions::default()).unwrap();
     let rule = "expected edges from rows to columns";
-    let refused = SparseMatrix::new(open_graph(), false).unwrap_err().to_string();
+    let refused = SparseMatrix::new(&open_graph(), false).unwrap_err().to_string();
     assert!(refused.contains(rule), "{refused}");
     let refused = check(&open_graph()).unwrap_err().to_string();
     assert!(refused.contains(rule), "{refused}");
@@ -225,7 +225,7 @@ fn a_matrix_with_too_few_or_too_many_rows_is_refused_when_it_is_opened() {
         import_file(&runtime(1, None), &file, &image, OrderChoice::Input).unwrap();
         edit_manifest(&image, |manifest| manifest.rows = Some(rows));
         let graph = Graph::open(&runtime(1, None), &image, ImageOptions::default()).unwrap();
-        let error = SparseMatrix::new(Arc::new(graph), true).unwrap_err().to_string();
+        let error = SparseMatrix::new(&graph, true).unwrap_err().to_string();
         assert!(error.contains("expected edges from rows to columns"), "{error}");
     }
 }
@@ -383,7 +383,7 @@ fn bits_are_the_same_for_all_threads_limits_back_ends_and_numbers_of_columns() {
                 backend: Some(backend::by_name(backend).unwrap()),
                 ..RuntimeOptions::default()
             };
-            let runtime = Arc::new(Runtime::new(options).unwrap());
+            let runtime = Runtime::new(options).unwrap();
             let matrix = matrix(&runtime, &image, true);
             let found = product(&matrix, Semiring::PlusTimes, operand, &factor, columns);
             assert!(bits(&found) == bits(&expected), "{threads} {limit} {backend}");
@@ -405,8 +405,8 @@ fn columns_that_memory_has_no_room_for_take_further_passes_which_read_each_page_
     // One column takes 512 kiB.
     let runtime = runtime(2, Some(96 << 20));
     let no_cache = ImageOptions { cache_bytes: Some(0), ..ImageOptions::default() };
-    let graph = Arc::new(Graph::open(&runtime, &image, no_cache).unwrap());
-    let matrix = SparseMatrix::new(graph, false).unwrap();
+    let graph = Graph::open(&runtime, &image, no_cache).unwrap();
+    let matrix = SparseMatrix::new(&graph, false).unwrap();
     let rows = matrix.shape().0;
     let leave = |most_bytes: u64| {
         let free = runtime.budget().available_bytes();
@@ -439,9 +439,9 @@ fn unsuitable_factors_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let runtime = runtime(2, None);
     let image = Given::new(7, 20, false).image(folder.path(), "pattern", OrderChoice::Input);
-    let graph = Arc::new(Graph::open(&runtime, &image, ImageOptions::default()).unwrap());
-    assert!(SparseMatrix::new(Arc::clone(&graph), true).is_err(), "there are no values");
-    let matrix = SparseMatrix::new(Arc::clone(&graph), false).unwrap();
+    let graph = Graph::open(&runtime, &image, ImageOptions::default()).unwrap();
+    assert!(SparseMatrix::new(&graph, true).is_err(), "there are no values");
+    let matrix = SparseMatrix::new(&graph, false).unwrap();
     for (factor, columns, product) in [(6, 1, 7), (7, 1, 8), (14, 1, 7), (14, 3, 14)] {
         let mut product = vec![0.0; product];
         let refused = matrix.multiply(Semiring::PlusTimes, Operand::Matrix, &vec![0.0; factor], columns, &mut product);
@@ -486,10 +486,10 @@ fn a_device_that_fails_gives_an_error_or_the_right_product() {
             let sim = Arc::new(Sim::new(faults).asleep());
             let backend: Arc<dyn outcore_io::Backend> = sim.clone();
             let options = RuntimeOptions { threads: Some(2), backend: Some(backend), ..RuntimeOptions::default() };
-            let runtime = Arc::new(Runtime::new(options).unwrap());
+            let runtime = Runtime::new(options).unwrap();
             let graph = Graph::open(&runtime, &image, ImageOptions { cache_bytes: Some(0), ..ImageOptions::default() })
                 .unwrap();
-            let matrix = SparseMatrix::new(Arc::new(graph), true).unwrap();
+            let matrix = SparseMatrix::new(&graph, true).unwrap();
             sim.wake();
             let mut found = vec![0.0; expected.len()];
             match matrix.multiply(Semiring::PlusTimes, Operand::Matrix, &factor, 3, &mut found) {
@@ -515,7 +515,7 @@ fn a_part_of_the_image_stays_in_the_cache_and_later_products_read_the_rest() {
         let graph =
             Graph::open(&runtime, &image, ImageOptions { cache_bytes: Some(cache_bytes), ..ImageOptions::default() })
                 .unwrap();
-        let matrix = SparseMatrix::new(Arc::new(graph), false).unwrap();
+        let matrix = SparseMatrix::new(&graph, false).unwrap();
         let rows = matrix.shape().0 as usize;
         let (factor, mut product) = (factor(rows as u64, 1), vec![0.0; rows]);
         let mut multiply = || {

@@ -123,7 +123,7 @@ fn bits_are_those_in_memory_for_all_limits_orders_and_operands() {
                         backend: Some(backend::by_name(backend).unwrap()),
                         ..RuntimeOptions::default()
                     };
-                    let runtime = Arc::new(Runtime::new(options).unwrap());
+                    let runtime = Runtime::new(options).unwrap();
                     let matrix = matrix(&runtime, &image, true);
                     let _taken = few_columns(&matrix, operand, columns);
                     let cost = streamed(&matrix, operand, &one, &other);
@@ -147,10 +147,9 @@ fn passes_and_bytes_are_those_of_the_plan() {
         import(&runtime(2, None), source(&options).unwrap(), &image, &with).unwrap();
         let in_order = order == OrderChoice::Input;
         let runtime = runtime(2, Some(96 << 20));
-        let graph = Arc::new(
-            Graph::open(&runtime, &image, ImageOptions { cache_bytes: Some(0), ..ImageOptions::default() }).unwrap(),
-        );
-        let matrix = SparseMatrix::new(graph, false).unwrap();
+        let graph =
+            Graph::open(&runtime, &image, ImageOptions { cache_bytes: Some(0), ..ImageOptions::default() }).unwrap();
+        let matrix = SparseMatrix::new(&graph, false).unwrap();
         let rows = matrix.shape().0 as usize;
         // One column takes 512 kiB.
         for (most_bytes, columns, per_pass) in
@@ -383,10 +382,10 @@ fn a_device_that_fails_or_is_full_leaves_no_file_and_the_old_one_as_it_was() {
         let memory_bytes = Some(64 << 20);
         let options =
             RuntimeOptions { threads: Some(2), memory_bytes, backend: Some(backend), ..RuntimeOptions::default() };
-        let runtime = Arc::new(Runtime::new(RuntimeOptions { beside_process: true, ..options }).unwrap());
+        let runtime = Runtime::new(RuntimeOptions { beside_process: true, ..options }).unwrap();
         let graph =
             Graph::open(&runtime, &image, ImageOptions { cache_bytes: Some(0), ..ImageOptions::default() }).unwrap();
-        let matrix = SparseMatrix::new(Arc::new(graph), true).unwrap();
+        let matrix = SparseMatrix::new(&graph, true).unwrap();
         let _taken = few_columns(&matrix, Operand::Matrix, 2);
         sim.wake();
         let multiply = || {
@@ -421,11 +420,10 @@ fn child() {
     let folder = PathBuf::from(folder);
     let before = current_memory_bytes();
     let runtime = runtime(2, Some(LIMIT_BYTES));
-    let graph = Arc::new(
+    let graph =
         Graph::open(&runtime, folder.join("k.oc"), ImageOptions { cache_bytes: Some(0), ..ImageOptions::default() })
-            .unwrap(),
-    );
-    let matrix = SparseMatrix::new(graph, false).unwrap();
+            .unwrap();
+    let matrix = SparseMatrix::new(&graph, false).unwrap();
     let cost = streamed(&matrix, Operand::Matrix, &folder.join("x.npy"), &folder.join("y.npy"));
     let bytes = std::fs::metadata(folder.join("x.npy")).unwrap().len();
     assert!(bytes >= 8 * LIMIT_BYTES && cost.product_bytes_written >= 8 * LIMIT_BYTES);

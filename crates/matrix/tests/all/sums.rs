@@ -8,7 +8,6 @@ use outcore_io::Runtime;
 use outcore_matrix::EntrySums;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 fn image(file: &Path, is_matrix: bool, options: &ImportOptions) -> PathBuf {
     let (runtime, image) = (runtime(2, None), file.with_extension("oc"));
@@ -17,7 +16,7 @@ fn image(file: &Path, is_matrix: bool, options: &ImportOptions) -> PathBuf {
     image
 }
 
-fn sums(runtime: &Arc<Runtime>, image: &Path, values: bool) -> EntrySums {
+fn sums(runtime: &Runtime, image: &Path, values: bool) -> EntrySums {
     let matrix = matrix(runtime, image, values);
     let mut stats = StatsBuilder::start();
     let sums = matrix.entry_sums(&mut stats).unwrap();

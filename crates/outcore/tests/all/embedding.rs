@@ -66,7 +66,7 @@ fn errors_of_the_users_reader_come_back_as_they_were() {
 #[test]
 fn a_cause_is_shown_once() {
     let long = "x".repeat(300);
-    let error = Graph::open(&Arc::new(runtime(64 << 20)), long, Default::default()).unwrap_err();
+    let error = Graph::open(&runtime(64 << 20), long, Default::default()).unwrap_err();
     let mut texts = vec![error.to_string()];
     let mut source = error.source();
     while let Some(cause) = source {
@@ -95,8 +95,8 @@ fn imports_at_once_take_turns_for_the_memory() {
 
 #[test]
 fn rows_of_an_import_may_come_from_another_import() {
-    let runtime = Arc::new(runtime(64 << 20));
-    let within = Arc::clone(&runtime);
+    let runtime = runtime(64 << 20);
+    let within = runtime.clone();
     let graph = read(&runtime, move || {
         let graph = read(&within, || Ok(())).map_err(|error| ArrowError::ExternalError(Box::new(error)))?;
         assert_eq!(graph.edges(), 3 * ROWS as u64);
@@ -125,6 +125,6 @@ fn edges_of_an_iterator_are_imported() {
 
 #[test]
 fn kinds_of_errors_are_matched() {
-    let error = Graph::open(&Arc::new(runtime(64 << 20)), "/nowhere/web.oc", Default::default()).unwrap_err();
+    let error = Graph::open(&runtime(64 << 20), "/nowhere/web.oc", Default::default()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Missing);
 }

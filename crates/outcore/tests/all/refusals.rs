@@ -10,12 +10,12 @@ use std::sync::Arc;
 /// The number of vertices; they are numbered from 0.
 const END: u32 = 64;
 
-fn graph() -> Arc<Graph> {
+fn graph() -> Graph {
     let options = RuntimeOptions { threads: Some(2), ..RuntimeOptions::default() };
     let runtime = Runtime::new(options).unwrap();
     let options = generate::GenerateOptions { scale: 6, edge_factor: 4, ..generate::GenerateOptions::default() };
     let undirected = ImportOptions { directed: Some(false), ..ImportOptions::default() };
-    Arc::new(import::import_into_memory(&runtime, generate::source(&options).unwrap(), &undirected).unwrap().0)
+    import::import_into_memory(&runtime, generate::source(&options).unwrap(), &undirected).unwrap().0
 }
 
 /// Each of these names a vertex that the graph does not have.
@@ -38,14 +38,14 @@ fn looks_at_vertices_that_are_not_there() {
         no_vertex(graph.neighbours(vertex, Direction::In));
         no_vertex(graph.edges_between(vertex, 0));
         no_vertex(graph.edges_between(0, vertex));
-        let edges = EdgesFrom::new(Arc::clone(&graph)).unwrap();
+        let edges = EdgesFrom::new(&graph).unwrap();
         no_vertex(edges.of(vertex));
         no_vertex(edges.between(0, vertex));
         no_vertex(edges.between(vertex, 0));
         no_vertex(edges.all_between(0, vertex));
         // And what is there is found afterwards.
         assert_eq!(edges.of(0).unwrap().num_rows(), graph.neighbours(0, Direction::Out).unwrap().len());
-        let data = VertexData::new(Arc::clone(&graph)).unwrap();
+        let data = VertexData::new(&graph).unwrap();
         no_vertex(data.of(vertex));
         assert_eq!(data.of(END - 1).unwrap().num_rows(), 1);
         no_vertex(Part::of_numbers(&graph, [5, 6, vertex].into_iter()));
@@ -63,7 +63,7 @@ fn sets_and_lists_of_vertices_that_are_not_there() {
             set.insert(63);
             continue;
         }
-        let batches = EdgeBatches::new(Arc::clone(&graph), EdgeData::default(), 0).unwrap();
+        let batches = EdgeBatches::new(&graph, EdgeData::default(), 0).unwrap();
         no_vertex(batches.within(Arc::clone(&set)));
         no_vertex(graph.lists(Direction::Out, Frontier::Set(&set)).into_iter().collect::<Result<Vec<_>>>());
     }
@@ -84,7 +84,7 @@ fn sets_and_lists_of_vertices_that_are_not_there() {
 
 #[test]
 fn algorithms_of_vertices_that_are_not_there() {
-    let graph = &*graph();
+    let graph = &graph();
     let (beyond, given) = (vec![0, END], || Sources::Given(vec![0, END]));
     let search = BfsOptions { source: 0, target: None, depth_limit: None };
     no_vertex(bfs(graph, &BfsOptions { source: END, ..search }));
@@ -157,8 +157,8 @@ fn sizes_that_overflow() {
         refused(budget.reserve("a test", size as u64).map_err(of_io));
         refused(graph.make_room("a test", size as u64));
         refused(Array::<u64>::zeroed(budget, "a test", size).map_err(of_io));
-        refused(EdgeBatches::new(Arc::clone(&graph), EdgeData::default(), size as u64));
-        let matrix = SparseMatrix::new(Arc::clone(&graph), false).unwrap();
+        refused(EdgeBatches::new(&graph, EdgeData::default(), size as u64));
+        let matrix = SparseMatrix::new(&graph, false).unwrap();
         let mut product = vec![0.0; END as usize];
         for operand in [Operand::Matrix, Operand::Transpose] {
             let factor = vec![0.0; END as usize];

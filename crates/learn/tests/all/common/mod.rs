@@ -7,7 +7,7 @@ pub use outcore_testkit::runtime_under;
 use std::path::Path;
 use std::sync::Arc;
 
-pub fn runtime(threads: usize) -> Arc<Runtime> {
+pub fn runtime(threads: usize) -> Runtime {
     runtime_under(threads, 256 << 20, None)
 }
 
@@ -22,7 +22,7 @@ pub fn vector(numbers: &[f64]) -> Array {
     array(numbers, &[numbers.len()])
 }
 
-pub fn values(runtime: &Arc<Runtime>, array: &Array) -> Vec<f64> {
+pub fn values(runtime: &Runtime, array: &Array) -> Vec<f64> {
     let goal = Goal::Value(array.cast(ElementType::Float64).unwrap());
     let bytes = compute(runtime, &[goal]).unwrap().values[0].to_vec();
     bytes.chunks_exact(8).map(|bytes| f64::from_ne_bytes(bytes.try_into().unwrap())).collect()
@@ -37,7 +37,7 @@ pub fn on_disk(folder: &Path, name: &str, numbers: &Array) -> std::path::PathBuf
     path
 }
 
-pub fn open(runtime: &Arc<Runtime>, path: &Path) -> Array {
+pub fn open(runtime: &Runtime, path: &Path) -> Array {
     Array::from_source(Arc::new(ImageSource::open(runtime, path).unwrap())).unwrap()
 }
 
@@ -75,7 +75,7 @@ pub fn assert_close(found: &[f64], expected: &[f64], tolerance: f64) {
 
 /// Runs with 1, 2 and 3 threads and asserts equal bits.
 #[track_caller]
-pub fn assert_same_bits(run: impl Fn(&Arc<Runtime>) -> Vec<f64>) {
+pub fn assert_same_bits(run: impl Fn(&Runtime) -> Vec<f64>) {
     let bits = |threads| run(&runtime(threads)).into_iter().map(f64::to_bits).collect::<Vec<_>>();
     let one = bits(1);
     assert_eq!(one, bits(2));

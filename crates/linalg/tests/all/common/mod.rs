@@ -10,7 +10,6 @@ use outcore_matrix::SparseMatrix;
 pub use outcore_testkit::{bits, random_below as random};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 /// A matrix as its entries; of a symmetric one those on and below the diagonal.
 pub struct Entries {
@@ -151,12 +150,12 @@ pub fn options(k: usize) -> EigshOptions {
     EigshOptions { k, ..EigshOptions::default() }
 }
 
-pub fn runtime(threads: usize, memory_bytes: Option<u64>) -> Arc<Runtime> {
+pub fn runtime(threads: usize, memory_bytes: Option<u64>) -> Runtime {
     let options = RuntimeOptions { threads: Some(threads), memory_bytes, ..RuntimeOptions::default() };
     // A limit is for the runtime alone, whatever other tests of this process hold.
-    Arc::new(Runtime::new(RuntimeOptions { beside_process: memory_bytes.is_some(), ..options }).unwrap())
+    Runtime::new(RuntimeOptions { beside_process: memory_bytes.is_some(), ..options }).unwrap()
 }
 
-pub fn matrix(runtime: &Arc<Runtime>, image: &Path, values: bool) -> SparseMatrix {
-    SparseMatrix::new(Arc::new(Graph::open(runtime, image, ImageOptions::default()).unwrap()), values).unwrap()
+pub fn matrix(runtime: &Runtime, image: &Path, values: bool) -> SparseMatrix {
+    SparseMatrix::new(&Graph::open(runtime, image, ImageOptions::default()).unwrap(), values).unwrap()
 }

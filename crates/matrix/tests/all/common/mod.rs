@@ -8,12 +8,11 @@ use outcore_io::{Runtime, RuntimeOptions};
 use outcore_matrix::{Operand, Semiring, SparseMatrix};
 pub use outcore_testkit::{bits, random_below as random};
 use std::path::Path;
-use std::sync::Arc;
 
 /// A runtime whose limit is its own, whatever other tests of this process hold.
-pub fn runtime(threads: usize, memory_bytes: Option<u64>) -> Arc<Runtime> {
+pub fn runtime(threads: usize, memory_bytes: Option<u64>) -> Runtime {
     let options = RuntimeOptions { threads: Some(threads), memory_bytes, ..RuntimeOptions::default() };
-    Arc::new(Runtime::new(RuntimeOptions { beside_process: memory_bytes.is_some(), ..options }).unwrap())
+    Runtime::new(RuntimeOptions { beside_process: memory_bytes.is_some(), ..options }).unwrap()
 }
 
 pub fn import_file(runtime: &Runtime, file: &Path, image: &Path, order: OrderChoice) -> Result<ImportReport> {
@@ -23,8 +22,8 @@ pub fn import_file(runtime: &Runtime, file: &Path, image: &Path, order: OrderCho
     import(runtime, source, image, &options)
 }
 
-pub fn matrix(runtime: &Arc<Runtime>, image: &Path, values: bool) -> SparseMatrix {
-    SparseMatrix::new(Arc::new(Graph::open(runtime, image, ImageOptions::default()).unwrap()), values).unwrap()
+pub fn matrix(runtime: &Runtime, image: &Path, values: bool) -> SparseMatrix {
+    SparseMatrix::new(&Graph::open(runtime, image, ImageOptions::default()).unwrap(), values).unwrap()
 }
 
 /// This number of small whole numbers.
