@@ -456,7 +456,7 @@ impl Machine<'_> {
 fn computed(runtime: &Runtime, goals: &[Goal]) -> Option<Vec<Memory>> {
     match compute(runtime, goals) {
         Ok(found) => Some(found.values),
-        Err(error @ Error::Io(outcore_io::Error::Memory { .. })) => noted(Err(error)),
+        Err(error @ Error::Memory { .. }) => noted(Err(error)),
         Err(error) => panic!("{error}"),
     }
 }

@@ -92,7 +92,7 @@ fn runtime() -> Result<Runtime> {
         backend: Some(Arc::new(Sim::new(Faults::default()))),
         ..RuntimeOptions::default()
     };
-    Ok(Runtime::new(options)?)
+    Runtime::new(options)
 }
 
 impl Scratch {

@@ -1,7 +1,7 @@
 //! Exceptions: the error tree of the engine, as classes of `outcore._errors`.
 
 use crate::runtime::holders_dict;
-use outcore::{Error, io};
+use outcore::Error;
 use pyo3::exceptions::{PyIndexError, PyKeyboardInterrupt, PyOSError, PyRuntimeError};
 use pyo3::prelude::*;
 
@@ -11,14 +11,14 @@ pub fn raise(py: Python<'_>, error: impl Into<Error>) -> PyErr {
     let text = in_python(py, error.to_string());
     // Only a broken installation lacks the classes; then that is what is raised.
     let made = match error {
-        Error::Io(io::Error::Cancelled) => return PyKeyboardInterrupt::new_err(text),
+        Error::Cancelled => return PyKeyboardInterrupt::new_err(text),
         Error::Index(_) => return PyIndexError::new_err(text),
         // As Python's own `threading` has it.
-        Error::Io(io::Error::ThreadRefused { .. }) => return PyRuntimeError::new_err(text),
-        Error::Io(io::Error::File { path, operation, offset_bytes, source }) => {
+        Error::ThreadRefused { .. } => return PyRuntimeError::new_err(text),
+        Error::File { path, operation, offset_bytes, source } => {
             return file_error(&path.to_string_lossy(), operation, offset_bytes, &source);
         }
-        Error::Io(io::Error::Memory { needed_bytes, available_bytes, limit_bytes, holders, .. }) => {
+        Error::Memory { needed_bytes, available_bytes, limit_bytes, holders, .. } => {
             exception(py, "MemoryLimitError", &text).and_then(|error| {
                 error.setattr("needed_bytes", needed_bytes)?;
                 error.setattr("available_bytes", available_bytes)?;
@@ -27,12 +27,10 @@ pub fn raise(py: Python<'_>, error: impl Into<Error>) -> PyErr {
                 Ok(error)
             })
         }
-        Error::Io(io::Error::MemoryRefused { needed_bytes, .. }) => {
-            exception(py, "MemoryLimitError", &text).and_then(|error| {
-                error.setattr("needed_bytes", needed_bytes)?;
-                Ok(error)
-            })
-        }
+        Error::MemoryRefused { needed_bytes, .. } => exception(py, "MemoryLimitError", &text).and_then(|error| {
+            error.setattr("needed_bytes", needed_bytes)?;
+            Ok(error)
+        }),
         Error::Corrupt { path, offset_bytes, .. } => exception(py, "CorruptImageError", &text).and_then(|error| {
             error.setattr("path", path.to_string_lossy())?;
             error.setattr("offset_bytes", offset_bytes)?;
@@ -65,7 +63,7 @@ pub fn raise(py: Python<'_>, error: impl Into<Error>) -> PyErr {
             },
         },
         // As a file that was closed.
-        Error::Io(io::Error::StreamFailed { .. }) => return PyOSError::new_err(text),
+        Error::StreamFailed { .. } => return PyOSError::new_err(text),
         // All other errors are requests that cannot be answered.
         _ => exception(py, "UsageError", &text),
     };

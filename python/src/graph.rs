@@ -192,14 +192,13 @@ const OPERATION_BYTES: u64 = 40;
 /// A refusal of memory for opening a graph, with advice that is enough for operations on it too: see [`enough_bytes`].
 /// Any other error stays as it is.
 fn advise(error: Error, within: &RuntimeOptions, image: &Path) -> Error {
-    let Error::Io(refused) = error else { return error };
-    let Some(advised_bytes) = refused.advised_bytes() else { return refused.into() };
+    let Some(advised_bytes) = error.advised_bytes() else { return error };
     let open = |bytes| {
         let limits = RuntimeOptions { memory_bytes: Some(bytes), progress: None, ..within.clone() };
         let graph = Graph::open(&Runtime::new(limits)?, image, GraphOptions::default())?;
         graph.make_room("an operation", OPERATION_BYTES.saturating_mul(graph.vertices()))
     };
-    refused.advising_at_least(enough_bytes(advised_bytes, open)).into()
+    error.advising_at_least(enough_bytes(advised_bytes, open))
 }
 
 #[pymethods]

@@ -70,7 +70,7 @@ impl PyRuntime {
     fn new(py: Python<'_>, options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
         let limits: Limits = settings(&checked_options(py, "runtime_options", (), options)?)?;
         let runtime = Runtime::new(limits.options(py)?).map_err(|error| raise(py, error))?;
-        Ok(PyRuntime { runtime: runtime, process: std::process::id() })
+        Ok(PyRuntime { runtime, process: std::process::id() })
     }
 
     /// The limit, in bytes.
@@ -171,7 +171,7 @@ impl Limits {
                 given.get().runtime.for_work(options)
             }
             None if has_limit => {
-                let made = py.detach(|| Runtime::new(options.clone()).map_err(|error| refused(error.into(), &options)));
+                let made = py.detach(|| Runtime::new(options.clone()).map_err(|error| refused(error, &options)));
                 return made.map_err(|error| raise(py, error));
             }
             None => of_process().map_err(|error| raise(py, error))?.for_work(options),
@@ -270,7 +270,7 @@ pub fn run_watched<T: Send>(
             };
             let worker = match std::thread::Builder::new().spawn_scoped(scope, work) {
                 Ok(worker) => worker,
-                Err(source) => return (None, Err(io::Error::ThreadRefused { source }.into())),
+                Err(source) => return (None, Err(outcore::Error::ThreadRefused { source })),
             };
             let mut interrupted = None;
             while is_done.recv_timeout(SIGNAL_CHECK) == Err(RecvTimeoutError::Timeout) {

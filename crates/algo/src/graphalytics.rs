@@ -18,7 +18,7 @@ use outcore_format::WeightKind;
 use outcore_graph::import::GraphalyticsProperties;
 use outcore_graph::{Bitmap, Graph};
 use outcore_image::{Error, Result, Stats};
-use outcore_io::{Array, Error as IoError, Input};
+use outcore_io::{Array, Input};
 use outcore_table::{Column, Id, IdLookup, distance_bits};
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -241,7 +241,7 @@ impl Lines {
         self.number += 1;
         self.line.clear();
         let mut rest = self.reader.by_ref().take(MOST_LINE_BYTES);
-        rest.read_until(b'\n', &mut self.line).map_err(|error| IoError::file(&self.path, "read", error))?;
+        rest.read_until(b'\n', &mut self.line).map_err(|error| Error::file(&self.path, "read", error))?;
         if self.line.is_empty() {
             return Ok(None);
         }

@@ -42,17 +42,17 @@ pub(crate) fn part<T>(bytes: u64, make: impl FnOnce() -> Result<T>) -> impl Layo
 /// An array of `len` zeroed values.
 pub(crate) fn array<T: Plain>(graph: &Graph, name: &'static str, len: u64) -> impl Layout<Made = Array<T>> {
     let bytes = len.saturating_mul(size_of::<T>() as u64);
-    part(bytes, move || Ok(Array::zeroed(graph.runtime().budget(), name, len as usize)?))
+    part(bytes, move || Array::zeroed(graph.runtime().budget(), name, len as usize))
 }
 
 /// An empty set of numbers below `most`.
 pub(crate) fn bitmap(graph: &Graph, name: &'static str, most: u64) -> impl Layout<Made = Bitmap> {
-    part(Bitmap::bytes(most), move || Ok(Bitmap::new(graph.runtime().budget(), name, most)?))
+    part(Bitmap::bytes(most), move || Bitmap::new(graph.runtime().budget(), name, most))
 }
 
 /// Memory that is reserved for something that does not reserve its own.
 pub(crate) fn reservation(graph: &Graph, purpose: &'static str, bytes: u64) -> impl Layout<Made = Reservation> {
-    part(bytes, move || Ok(graph.runtime().budget().reserve(purpose, bytes)?))
+    part(bytes, move || graph.runtime().budget().reserve(purpose, bytes))
 }
 
 /// The length of every list of a direction, read from its column.

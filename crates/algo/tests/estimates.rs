@@ -111,7 +111,7 @@ fn a_refusal_names_a_limit_that_is_enough() {
             let budget = graph.runtime().budget();
             let _reservation = budget.reserve("a test", budget.available_bytes() - estimate.result_bytes + 1).unwrap();
             let error = estimate.check_result(&graph, verified, output_bytes).unwrap_err();
-            let Error::Io(outcore_io::Error::Memory { needed_bytes, .. }) = error else { panic!("{error}") };
+            let Error::Memory { needed_bytes, .. } = error else { panic!("{error}") };
             assert_eq!(needed_bytes, most, "{sample:?}, verified: {verified}, written: {written}");
         }
     }

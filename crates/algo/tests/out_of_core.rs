@@ -318,7 +318,7 @@ fn a_limit_below_the_need_is_refused_with_the_numbers_before_anything_is_read() 
     )
     .unwrap();
     let error = pagerank(&graph, &iterations(1)).map(|_| ()).unwrap_err();
-    assert!(matches!(error, outcore_image::Error::Io(outcore_io::Error::Memory { .. })), "{error}");
+    assert!(matches!(error, outcore_image::Error::Memory { .. }), "{error}");
     let text = error.to_string();
     assert!(text.contains("PageRank") && text.contains("raise the limit"), "{text}");
 }

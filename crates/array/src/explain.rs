@@ -69,14 +69,13 @@ const CACHE_HEADERS_PART: u64 = 100;
 /// A refusal of memory with a limit that is enough for all passes. Any other error is unchanged.
 pub(crate) fn planned_again(error: Error, runtime: &Runtime, goals: &[Goal]) -> Error {
     let error = error.planned_again(|bytes| explain_once(&runtime.within(bytes)?, goals));
-    let Error::Io(refused) = error else { return error };
-    let Some(advised_bytes) = refused.advised_bytes() else { return refused.into() };
+    let Some(advised_bytes) = error.advised_bytes() else { return error };
     // Under a greater limit images of matrices have larger buffers.
     let more_bytes = advised_bytes.saturating_sub(runtime.budget().limit_bytes());
     let grown_bytes = |matrix: &&SparseMatrix| matrix.graph().image().more_bytes(more_bytes) - more_bytes;
     let grown_bytes: u64 = matrices(goals).iter().map(grown_bytes).sum();
     let headers_bytes = advised_bytes / CACHE_HEADERS_PART;
-    refused.advising_at_least(advised_bytes.saturating_add(grown_bytes).saturating_add(headers_bytes)).into()
+    error.advising_at_least(advised_bytes.saturating_add(grown_bytes).saturating_add(headers_bytes))
 }
 
 /// The sparse matrices that goals are computed from.

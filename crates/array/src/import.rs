@@ -191,8 +191,7 @@ fn store(
 ) -> std::result::Result<u64, Refused> {
     let (element, columns) = (writer.manifest().element, writer.manifest().columns as usize);
     let pages = Memory::zeroed(runtime.budget(), "a page of every column", columns.saturating_mul(GROUP_BYTES));
-    let filling =
-        Filling { pages: pages.map_err(Error::from)?, filled: 0, rows: 0, columns, element, writer: writer.worker()? };
+    let filling = Filling { pages: pages?, filled: 0, rows: 0, columns, element, writer: writer.worker()? };
     let is_by_bytes = facts.rows.is_none() && facts.input_bytes.is_some();
     let task = match is_by_bytes {
         true => runtime.task("reading", Unit::Bytes, facts.input_bytes),
@@ -217,9 +216,9 @@ fn store(
 /// The error of a worker.
 struct Failure(Refused);
 
-impl From<outcore_io::Error> for Failure {
-    fn from(error: outcore_io::Error) -> Self {
-        Failure(Error::from(error).into())
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Failure(error.into())
     }
 }
 
@@ -256,7 +255,7 @@ impl Job<'_> {
         let mut stopping = Stopping(self, true);
         let _block = self.parser.reserve()?;
         while !self.stop.load(Ordering::Relaxed) {
-            self.runtime.cancel().check().map_err(Error::from)?;
+            self.runtime.cancel().check()?;
             let Some((number, block)) = self.take() else { break };
             let position_bytes = block.as_ref().map_or(0, |block| block.position_bytes);
             let values = block.map_err(Refused::from).and_then(|block| self.parser.values(block));
@@ -286,7 +285,7 @@ impl Job<'_> {
             if self.stop.load(Ordering::Relaxed) {
                 return Ok(());
             }
-            self.runtime.cancel().check().map_err(Error::from)?;
+            self.runtime.cancel().check()?;
             state = self.turn.wait_timeout(state, CANCEL_CHECK).unwrap_or_else(PoisonError::into_inner).0;
         }
         let values = values?;

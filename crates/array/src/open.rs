@@ -27,7 +27,7 @@ pub fn open(runtime: &Runtime, path: &Path) -> Result<Arc<dyn Source>> {
     let is_named_image = path.extension().is_none_or(|ending| ending.eq_ignore_ascii_case("oc"));
     if entry.is_none() && !is_named_image {
         // The error is that of a missing file, not of a missing image.
-        return Err(outcore_io::Error::file(path, "open", std::io::Error::from_raw_os_error(NO_ENTRY)).into());
+        return Err(Error::file(path, "open", std::io::Error::from_raw_os_error(NO_ENTRY)));
     }
     if entry.is_none_or(|entry| entry.kind != FileKind::File) {
         return Ok(match is_named_npy {
@@ -37,7 +37,7 @@ pub fn open(runtime: &Runtime, path: &Path) -> Result<Arc<dyn Source>> {
     }
     let mut start = Vec::new();
     let mut file = runtime.backend().input(path)?.take(8);
-    file.read_to_end(&mut start).map_err(|error| outcore_io::Error::file_at(path, "read", 0, error))?;
+    file.read_to_end(&mut start).map_err(|error| Error::file_at(path, "read", 0, error))?;
     if PlacedTable::begins_so(&start) {
         return Ok(Arc::new(TableSource::open(runtime, path)?));
     }

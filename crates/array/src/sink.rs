@@ -304,7 +304,7 @@ impl Partial for Collected {
                 pages.try_for_each(|page| for_each_run(page, &mut |vector, run| worker.put(page[0].0, vector, run)))?;
             }
             (SinkKind::Spill(spill), _) => for_each_run(&blocks, &mut |vector, run| {
-                Ok(spill.write(run, (vector * sink.shape[0] + blocks[0].0) * size as u64)?)
+                spill.write(run, (vector * sink.shape[0] + blocks[0].0) * size as u64)
             })?,
             _ => unreachable!("an array, an image or a temporary file"),
         }

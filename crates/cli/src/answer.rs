@@ -77,5 +77,5 @@ pub fn check_different(runtime: &Runtime, inputs: &[(String, &Path)], outputs: &
 
 /// A failure to write to the standard output.
 pub fn output_error(error: std::io::Error) -> Error {
-    outcore::io::Error::file("the standard output", "write to", error).into()
+    Error::file("the standard output", "write to", error)
 }

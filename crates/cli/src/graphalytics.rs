@@ -54,7 +54,7 @@ pub fn graphalytics(args: &GraphalyticsArgs) -> Result<()> {
 
 /// The names of the data sets of a folder.
 fn data_sets(runtime: &Runtime, folder: &Path) -> Result<Vec<String>> {
-    let failed = |error| outcore::io::Error::file(folder, "list", error);
+    let failed = |error| Error::file(folder, "list", error);
     let mut names = BTreeSet::new();
     for file in runtime.backend().list(Location::at(folder)).map_err(failed)? {
         let file = file.to_string_lossy().into_owned();

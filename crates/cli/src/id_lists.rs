@@ -85,7 +85,7 @@ pub fn read_ids(runtime: &Runtime, file: &Path, memory: &mut Vec<Reservation>) -
         while has_room && reserved_bytes < needed_bytes {
             match runtime.budget().reserve(PURPOSE, STEP_BYTES) {
                 Ok(step) => own.push(step),
-                Err(error) if error.advised_bytes().is_none() => return Err(error.into()),
+                Err(error) if error.advised_bytes().is_none() => return Err(error),
                 Err(_) => {
                     (has_room, ids, own) = (false, Vec::new(), Vec::new());
                 }
@@ -99,7 +99,7 @@ pub fn read_ids(runtime: &Runtime, file: &Path, memory: &mut Vec<Reservation>) -
     })?;
     if !has_room {
         let (budget, all_bytes) = (runtime.budget(), needed_bytes.next_multiple_of(STEP_BYTES));
-        return Err(budget.refusal(PURPOSE, all_bytes, budget.available_bytes()).into());
+        return Err(budget.refusal(PURPOSE, all_bytes, budget.available_bytes()));
     }
     memory.extend(own);
     Ok(ids)
@@ -120,7 +120,7 @@ pub fn in_line(error: Error, file: &Path, ids: &[ListedId]) -> Error {
 /// Says how an id that begins with the sign of files is typed, if there is no such file.
 fn not_there(error: Error, option: &Parameter, file: &Path) -> Error {
     match error {
-        Error::Io(outcore::io::Error::File { source, .. }) if source.kind() == ErrorKind::NotFound => {
+        Error::File { source, .. } if source.kind() == ErrorKind::NotFound => {
             let (name, file) = (option.name.replace('_', "-"), file.display());
             Error::Usage(format!(
                 "--{name} {OF_FILE}{file}: expected a file of ids, found none of that name; an id that begins with \

@@ -66,7 +66,7 @@ impl LearnArgs {
 pub fn learn(args: &LearnArgs) -> Result<u8> {
     run(args).map_err(|error| match error {
         // A plan under a greater limit would hold the names, which do not fit this one.
-        Error::Io(outcore::io::Error::Memory { ref purpose, .. }) if purpose == NAMES => error,
+        Error::Memory { ref purpose, .. } if purpose == NAMES => error,
         error => {
             args.common.limits.advise(error, |limits| plan(args, limits).and_then(|prepared| check(args, &prepared)))
         }

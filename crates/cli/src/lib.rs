@@ -78,14 +78,12 @@ pub fn run() -> u8 {
     };
     match outcome {
         Ok(()) => SUCCESS,
-        Err(Error::Io(outcore::io::Error::Cancelled)) => {
+        Err(Error::Cancelled) => {
             note!("outcore: stopped; no unfinished file was left behind");
             progress::stop_code()
         }
         // The reader of the output has gone, as in `outcore ... | head`.
-        Err(Error::Io(outcore::io::Error::File { source, .. })) if source.kind() == std::io::ErrorKind::BrokenPipe => {
-            SUCCESS
-        }
+        Err(Error::File { source, .. }) if source.kind() == std::io::ErrorKind::BrokenPipe => SUCCESS,
         Err(error) => {
             note!("outcore: {error}");
             error.kind().exit_code()

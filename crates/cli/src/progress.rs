@@ -30,7 +30,7 @@ pub fn runtime(limits: &Limits, temporary: Option<PathBuf>) -> Result<Runtime> {
 /// Opens the graph of a run within limits.
 pub fn open(common: &Common, limits: &Limits, temporary: Option<PathBuf>) -> Result<Graph> {
     let options = GraphOptions { cache_bytes: common.cache, ..GraphOptions::default() };
-    Ok(Graph::open(&runtime(limits, temporary)?, &common.image, options)?)
+    Graph::open(&runtime(limits, temporary)?, &common.image, options)
 }
 
 /// The runtime that the limits ask for, or what is made of the error where there can be none.
@@ -48,13 +48,13 @@ pub fn runtime_or(
         progress: progress(limits),
         ..RuntimeOptions::default()
     };
-    let runtime = Runtime::new(options.clone()).map_err(|error| refused(error.into(), &options))?;
+    let runtime = Runtime::new(options.clone()).map_err(|error| refused(error, &options))?;
     if runtime.backend().name() == "posix" {
         outcore::io::limit_arenas(runtime.threads() + 2);
     }
     let cancel = runtime.cancel().clone();
     let mut signals = signal_hook::iterator::Signals::new([signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM])
-        .map_err(|error| outcore::io::Error::file("signals", "listen to", error))?;
+        .map_err(|error| Error::file("signals", "listen to", error))?;
     let listen = move || {
         for signal in signals.forever() {
             SIGNAL.store(signal, Ordering::SeqCst);
@@ -64,7 +64,7 @@ pub fn runtime_or(
             cancel.cancel();
         }
     };
-    std::thread::Builder::new().spawn(listen).map_err(|source| outcore::io::Error::ThreadRefused { source })?;
+    std::thread::Builder::new().spawn(listen).map_err(|source| Error::ThreadRefused { source })?;
     Ok(runtime)
 }
 
@@ -84,7 +84,7 @@ fn progress(limits: &Limits) -> Option<Arc<dyn Progress>> {
 pub fn scratch(runtime: &Runtime) -> Result<TempDir> {
     let place = runtime.temporary().cloned().unwrap_or_else(std::env::temp_dir);
     let made = tempfile::Builder::new().prefix("outcore-").tempdir_in(&place);
-    made.map_err(|error| outcore::io::Error::file(place, "create a directory in", error).into())
+    made.map_err(|error| Error::file(place, "create a directory in", error))
 }
 
 /// Says what a benchmark was run with, and the most memory that it held.

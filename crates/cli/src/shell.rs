@@ -35,7 +35,7 @@ pub fn completions(args: &CompletionsArgs) -> Result<()> {
 /// `outcore man`: one page for the command, and one for each of its subcommands.
 pub fn man(args: &ManArgs) -> Result<()> {
     let written = clap_mangen::generate_to(pages(Cli::command()), &args.directory);
-    written.map_err(|error| outcore::io::Error::file(&args.directory, "write manual pages to", error).into())
+    written.map_err(|error| outcore::Error::file(&args.directory, "write manual pages to", error))
 }
 
 /// The command without `help` among its subcommands, which would have a page for each subcommand once more.

@@ -244,7 +244,7 @@ fn an_index_is_reserved_before_it_is_read() {
     let before = outcore_io::peak_memory_bytes();
     let opened = Graph::open(&Runtime::new(options).unwrap(), &image, ImageOptions::default());
     let error = opened.map(|_| ()).unwrap_err();
-    let outcore_image::Error::Io(outcore_io::Error::Memory { needed_bytes, .. }) = error else { panic!("{error}") };
+    let outcore_image::Error::Memory { needed_bytes, .. } = error else { panic!("{error}") };
     // Its bytes, the words in memory, and the samples.
     assert_eq!(needed_bytes, 2 * 17 * pages + outcore_format::Index::most_samples_bytes(pages));
     assert!(outcore_io::peak_memory_bytes() < before + (32 << 20), "nothing of it was read");

@@ -144,7 +144,7 @@ fn pages_that_do_not_fit_are_refused_before_anything_is_decoded() {
     let image = directory.path().join("graph.oc");
     let error =
         import(&runtime, source, &image, &ImportOptions { replace: true, ..ImportOptions::default() }).unwrap_err();
-    let Error::Io(outcore_io::Error::Memory { needed_bytes: import_bytes, .. }) = error else { panic!("{error}") };
+    let Error::Memory { needed_bytes: import_bytes, .. } = error else { panic!("{error}") };
     let text = error.to_string();
     assert!(text.contains("smaller row groups") && text.contains(&bytes_text(needed)), "{text}");
     // The memory that the error asks for is enough.
@@ -376,8 +376,7 @@ fn the_limit_that_a_refusal_advises_is_enough() {
                 let runtime = Runtime::new(RuntimeOptions { memory_bytes: Some(bytes), ..limits.clone() })?;
                 check_memory(&runtime, open(&runtime, &paths, &InputOptions::default())?.facts())
             };
-            let runtime =
-                Runtime::new(limits.clone()).map_err(|error| advise(error.into(), limits).planned_again(plan))?;
+            let runtime = Runtime::new(limits.clone()).map_err(|error| advise(error, limits).planned_again(plan))?;
             let source = open(&runtime, &paths, &InputOptions::default())?;
             import(&runtime, source, &image, &ImportOptions { replace: true, ..ImportOptions::default() })
         };

@@ -549,7 +549,7 @@ fn failures_of_the_device_end_a_program_and_the_next_one_is_right() {
                 break;
             }
             Err(error) => {
-                assert!(matches!(error, Error::Io(_)), "operation {k}: {error}");
+                assert!(matches!(error, Error::File { .. }), "operation {k}: {error}");
                 assert!(run(&graph).unwrap().0 == expected, "operation {k}");
             }
         }
@@ -665,7 +665,7 @@ fn a_request_to_stop_is_heard_within_a_batch() {
     let stop = Some((5000, graph.runtime().clone()));
     let program = Curious { turns: AtomicU64::new(0), stop };
     let error = run_program(&graph, &program, &mut vec![0; model.vertices], &options()).unwrap_err();
-    assert!(matches!(error, Error::Io(outcore_io::Error::Cancelled)), "{error}");
+    assert!(matches!(error, Error::Cancelled), "{error}");
     let turns = program.turns.into_inner();
     assert!(turns < 5001 + 2 * 1024 + 2, "{turns} turns");
 }
@@ -739,7 +739,7 @@ fn the_limit_that_a_refused_program_asks_for_is_enough() {
     };
     // The states alone are 3.2 million bytes.
     for too_little in [11 << 20, 13 << 20] {
-        let Err(Error::Io(outcore_io::Error::Memory { needed_bytes, advised_bytes, .. })) = run(too_little) else {
+        let Err(Error::Memory { needed_bytes, advised_bytes, .. }) = run(too_little) else {
             panic!("{too_little} bytes are too little")
         };
         assert!(needed_bytes > 16 * model.vertices as u64);

@@ -4,10 +4,10 @@
 //! that, it vanishes, and if the process is killed before that, the next file that is made in the same folder removes
 //! it. Errors of the operating system are remembered, because encoders on top wrap errors beyond recognition.
 
-use crate::error::{Error, Result};
 use crate::image::Image;
 use crate::partial::Partial;
-use outcore_io::{Error as IoError, Runtime, Writer};
+use crate::{Error, Result};
+use outcore_io::{Runtime, Writer};
 use std::io::{BufWriter, Stdout, Write};
 use std::path::{Path, PathBuf};
 
@@ -22,7 +22,7 @@ pub struct AtomicFile {
     runtime: Runtime,
     target: PathBuf,
     place: Place,
-    failure: Option<IoError>,
+    failure: Option<Error>,
 }
 
 /// Target of the bytes.
@@ -83,9 +83,9 @@ impl AtomicFile {
         }
         let done = match &mut self.place {
             Place::File { writer, .. } => writer.take().map_or(Ok(()), |writer| writer.finish()),
-            Place::Standard(writer) => writer.flush().map_err(|error| IoError::file(&self.target, "write to", error)),
+            Place::Standard(writer) => writer.flush().map_err(|error| Error::file(&self.target, "write to", error)),
         };
-        Ok(done.map_err(|error| self.named(error))?)
+        done.map_err(|error| self.named(error))
     }
 
     /// Gives the file the name of its target; it is complete from now on.
@@ -104,16 +104,16 @@ impl AtomicFile {
     /// The reason why writing failed; `what` describes it if it was not an error of the operating system.
     pub fn error(&mut self, what: impl std::fmt::Display) -> Error {
         match self.failure.take() {
-            Some(failure) => failure.into(),
-            None => IoError::file(&self.target, "write", std::io::Error::other(what.to_string())).into(),
+            Some(failure) => failure,
+            None => Error::file(&self.target, "write", std::io::Error::other(what.to_string())),
         }
     }
 
     /// Puts the target's name into an error: users do not know the temporary one.
-    fn named(&self, error: IoError) -> IoError {
+    fn named(&self, error: Error) -> Error {
         match error {
-            IoError::File { source, .. } if matches!(self.place, Place::File { .. }) => {
-                IoError::file(&self.target, "write", source)
+            Error::File { source, .. } if matches!(self.place, Place::File { .. }) => {
+                Error::file(&self.target, "write", source)
             }
             other => other,
         }
@@ -127,7 +127,7 @@ impl AtomicFile {
         let put = self.runtime.cancel().check().and_then(|()| match &mut self.place {
             Place::File { writer, .. } => writer.as_mut().map_or(Ok(()), |writer| writer.put(bytes)),
             Place::Standard(writer) => {
-                writer.write_all(bytes).map_err(|error| IoError::file(&self.target, "write to", error))
+                writer.write_all(bytes).map_err(|error| Error::file(&self.target, "write to", error))
             }
         });
         if let Err(error) = put {

@@ -1,8 +1,9 @@
 //! Columns: values in the order of their ordinals, read from the image into memory by all workers.
 
-use crate::error::{Error, Result};
+use crate::files::corrupt;
 use crate::image::Image;
 use crate::stats::SweepStats;
+use crate::{Error, Result};
 use outcore_format::{ImageFile, PAGE_BYTES, column};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
@@ -76,7 +77,7 @@ impl Image {
                 let Some(extent) = reader.next()? else { return Ok(()) };
                 for (number, bytes) in (extent.tag..).zip(extent.bytes.as_chunks::<PAGE_BYTES>().0) {
                     visit(number, bytes, &mut scratch)
-                        .map_err(|error| Error::corrupt(data.path(), number * PAGE_BYTES as u64, error))?;
+                        .map_err(|error| corrupt(data.path(), number * PAGE_BYTES as u64, error))?;
                 }
             }
         })?;

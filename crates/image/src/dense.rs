@@ -2,8 +2,9 @@
 //!
 //! Each worker reads it with a [`DenseReader`](crate::DenseReader) of its own; all share the image.
 
-use crate::error::{Error, Result};
+use crate::Result;
 use crate::files::DenseFiles;
+use crate::files::corrupt;
 use outcore_format::{DenseManifest, DensePlace, DenseShape, ImageFile, PAGE_BYTES, PageBytes, dense};
 use outcore_io::{CacheShare, DataFile, PageCache, PageKey, Runtime};
 use std::path::{Path, PathBuf};
@@ -92,7 +93,7 @@ impl DenseImage {
         let pages = self.pages();
         let most_bytes = pages.saturating_add(pages / 8).saturating_add(64).saturating_mul(PAGE_BYTES as u64 + 64);
         let wanted_bytes = if pages == 0 { 0 } else { wanted_bytes.min(most_bytes) };
-        Ok(self.cache.fill(&self.runtime, wanted_bytes)?)
+        self.cache.fill(&self.runtime, wanted_bytes)
     }
 
     /// Current memory of the page cache, which shrinks when memory is needed.
@@ -106,7 +107,7 @@ impl DenseImage {
     /// # Errors
     /// This process is a fork.
     pub fn check_process(&self) -> Result<()> {
-        Ok(self.runtime.budget().check_process()?)
+        self.runtime.budget().check_process()
     }
 
     pub(crate) fn data_file(&self) -> &Arc<DataFile> {
@@ -127,6 +128,6 @@ impl DenseImage {
         let origin = ImageFile::DENSE.origin(self.manifest().image_id);
         let base_bytes = place.page_number * PAGE_BYTES as u64;
         let verified = dense::verify(&origin, self.shape.element, place, bytes);
-        verified.map(drop).map_err(|error| Error::corrupt(self.files.pages.path(), base_bytes, error))
+        verified.map(drop).map_err(|error| corrupt(self.files.pages.path(), base_bytes, error))
     }
 }

@@ -7,8 +7,8 @@
 //! The cache keeps a fixed part of the image, its first pages, and inserts no other page: every pass over all pages
 //! then has as many hits as under any policy (`io/src/cache.rs`).
 
+use crate::Result;
 use crate::dense::DenseImage;
-use crate::error::Result;
 use crate::stats::SweepStats;
 use outcore_format::{PAGE_BYTES, PageBytes, dense};
 use outcore_io::{PinnedRun, Reader, Task, Unit};
@@ -172,7 +172,7 @@ impl DenseReader {
     /// Errors of the operating system.
     pub fn submit(&mut self) -> Result<()> {
         self.image.check_process()?;
-        Ok(self.reader.submit()?)
+        self.reader.submit()
     }
 
     /// The oldest pushed pages, as soon as they are complete; `None` if there are none.

@@ -5,16 +5,16 @@
 //! group in the order of columns are adjacent, and so are consecutive groups, so writes are large. The manifest is
 //! written last, and then the directory gets its name. If the number of rows is unknown, the file grows with them.
 
-use crate::error::{Error, Result};
 use crate::files::{MANIFEST, MAX_MANIFEST_BYTES};
 use crate::partial::require_disk;
 use crate::workspace::{Places, Workspace};
 use crate::writer::write_member;
+use crate::{Error, Result};
 use outcore_format::{
     DENSE_FORMAT_NAME, DenseManifest, DenseShape, ElementType, FORMAT_VERSION, ImageFile, Origin, PAGE_BYTES, dense,
 };
 use outcore_io::backend::{Location, Open};
-use outcore_io::{DataFile, Error as IoError, PlacedOptions, PlacedWriter, Runtime, differing_texts, random};
+use outcore_io::{DataFile, PlacedOptions, PlacedWriter, Runtime, differing_texts, random};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -102,7 +102,7 @@ impl DenseWriter {
         let workspace = Workspace::create_plain(runtime, places)?;
         let path = ImageFile::DENSE.path(workspace.partial());
         let file = DataFile::open_as(runtime.backend(), Location::at(&path), Open::Create)?;
-        file.allocate(len_bytes).map_err(|error| IoError::file(&path, "write", error))?;
+        file.allocate(len_bytes).map_err(|error| Error::file(&path, "write", error))?;
         let len_bytes = if is_growing { u64::MAX } else { len_bytes };
         let block_bytes = block_bytes(runtime, len_bytes) as usize;
         Ok(DenseWriter {
@@ -166,7 +166,7 @@ impl DenseWriter {
         if written != pages {
             return Err(Error::verification(format!("an array of {pages} pages"), format!("{written} that were put")));
         }
-        file.sync().map_err(|error| IoError::file(file.path(), "sync", error))?;
+        file.sync().map_err(|error| Error::file(file.path(), "sync", error))?;
         drop(file);
         write_member(&runtime, &workspace.partial().join(MANIFEST), &manifest.to_bytes())?;
         workspace.finish(&runtime)?.into_iter().for_each(|note| runtime.note(note));

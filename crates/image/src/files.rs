@@ -4,7 +4,7 @@
 //! reader therefore has one consistent image, even if the path changes meanwhile. Links are not followed, and only
 //! plain files of the expected size are read.
 
-use crate::error::{Error, Result};
+use crate::{Error, Result};
 use outcore_format::{
     Claim, DENSE_FORMAT_NAME, DenseManifest, FORMAT_NAME, FORMAT_VERSION, IdType, ImageFile, Index, MAX_ATTRIBUTES,
     MAX_VALUE_COLUMNS, Manifest, PAGE_BYTES,
@@ -72,7 +72,7 @@ impl ImageFiles {
 
     /// The manifest as bytes of its file.
     pub fn manifest_bytes(&self) -> Result<Vec<u8>> {
-        Ok(self.manifest_file.read_whole()?)
+        self.manifest_file.read_whole()
     }
 
     /// A file of an image that exists in the directory although the manifest names none of its kind.
@@ -142,20 +142,20 @@ impl ImageFiles {
     /// An index that cannot be read, is damaged or too large, or is that of another number of pages.
     pub fn read_index(&self, file: ImageFile, pages: u64) -> Result<Index> {
         let path = self.index_path(file);
-        let corrupt = |expected: String, found: String| Error::damaged(&path, 0, expected, found);
+        let damaged = |expected: String, found: String| Error::damaged(&path, 0, expected, found);
         let Some(data) = self.index(file) else {
-            return Err(corrupt("an index".into(), "none in the manifest".into()));
+            return Err(damaged("an index".into(), "none in the manifest".into()));
         };
         // A larger one is damaged: do not read it into memory.
         let most = most_index_bytes(pages);
         if data.len_bytes() > most {
-            return Err(corrupt(format!("an index of at most {most} bytes"), format!("{} bytes", data.len_bytes())));
+            return Err(damaged(format!("an index of at most {most} bytes"), format!("{} bytes", data.len_bytes())));
         }
         let origin = file.origin(self.manifest.image_id);
         let bytes = data.read_whole()?;
-        let index = Index::from_bytes(&origin, &bytes).map_err(|error| Error::corrupt(&path, 0, error))?;
+        let index = Index::from_bytes(&origin, &bytes).map_err(|error| corrupt(&path, 0, error))?;
         if index.len() != pages {
-            return Err(corrupt(format!("an index of {pages} pages"), index.len().to_string()));
+            return Err(damaged(format!("an index of {pages} pages"), index.len().to_string()));
         }
         Ok(index)
     }
@@ -396,7 +396,7 @@ fn open_directory<M>(backend: &Arc<dyn Backend>, image: &Path, kind: &ManifestKi
     Directory::open(backend, image).map_err(|error| match io_kind(&error) {
         Some(ErrorKind::NotFound) => no_image(image, "there is no such directory".into(), (kind.advice)(&path)),
         Some(ErrorKind::NotADirectory) => no_image(image, "it is a file".into(), (kind.advice_for_file)(&path)),
-        _ => error.into(),
+        _ => error,
     })
 }
 
@@ -410,7 +410,7 @@ fn open_manifest<M>(directory: &Directory, kind: &ManifestKind<M>) -> Result<(Da
         Some(ErrorKind::NotFound) => {
             no_image(path, format!("it has no {MANIFEST}"), (kind.advice)(&path.display().to_string()))
         }
-        _ => error.into(),
+        _ => error,
     })?;
     if file.len_bytes() > MAX_MANIFEST_BYTES {
         let [most, found] = differing_texts(MAX_MANIFEST_BYTES, file.len_bytes());
@@ -420,13 +420,18 @@ fn open_manifest<M>(directory: &Directory, kind: &ManifestKind<M>) -> Result<(Da
     if let Some(advice) = (kind.other_version)(&bytes) {
         return Err(Error::Unsuitable(format!("{}: {advice}", file.path().display())));
     }
-    let manifest = (kind.from_bytes)(&bytes).map_err(|error| Error::corrupt(file.path(), 0, error))?;
+    let manifest = (kind.from_bytes)(&bytes).map_err(|error| corrupt(file.path(), 0, error))?;
     Ok((file, manifest))
 }
 
-fn io_kind(error: &outcore_io::Error) -> Option<ErrorKind> {
+/// Bad bytes in a file of an image; the offset in `error` counts from `base_bytes` of the file.
+pub fn corrupt(path: impl AsRef<Path>, base_bytes: u64, error: outcore_format::Error) -> Error {
+    Error::damaged(path, base_bytes + error.offset_bytes, error.expected, error.found)
+}
+
+fn io_kind(error: &Error) -> Option<ErrorKind> {
     match error {
-        outcore_io::Error::File { source, .. } => Some(source.kind()),
+        Error::File { source, .. } => Some(source.kind()),
         _ => None,
     }
 }

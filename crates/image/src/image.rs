@@ -1,9 +1,9 @@
 //! An open image: its files, its page cache, and the read buffers of its workers.
 
-use crate::error::{Error, Result};
 use crate::files::ImageFiles;
 use crate::stats::SweepStats;
 use crate::stream::ColumnStream;
+use crate::{Error, Result};
 use outcore_format::{IdColumn, IdType, ImageFile, Index, Manifest, Origin, PAGE_BYTES};
 use outcore_io::plan::{MEASURED_FROM_PAGES, USUAL_GAP_PAGES, measure_gap};
 use outcore_io::{
@@ -252,7 +252,7 @@ impl Image {
     /// The image for work of a runtime that was made of its own, such as [`Runtime::stopped_by`].
     #[must_use]
     pub fn with_runtime(&self, runtime: Runtime) -> Self {
-        Image { runtime: runtime, opened: Arc::clone(&self.opened) }
+        Image { runtime, opened: Arc::clone(&self.opened) }
     }
 
     fn worker_memory(&self) -> WorkerMemory {
@@ -458,7 +458,7 @@ impl Image {
         if pages < MEASURED_FROM_PAGES {
             return Ok((USUAL_GAP_PAGES, SweepStats::default()));
         }
-        let measure = |worker: &mut Worker, _: &AtomicBool| Ok(measure_gap(&mut worker.reader, place, pages)?);
+        let measure = |worker: &mut Worker, _: &AtomicBool| measure_gap(&mut worker.reader, place, pages);
         let (measured, stats) = self.with_workers(1, measure)?;
         Ok((*self.opened.merge_gap.get_or_init(|| measured[0]), stats))
     }
@@ -494,12 +494,10 @@ impl Image {
     /// Algorithms call this with the size of their whole state, before they allocate any of it.
     ///
     /// # Errors
-    /// [`outcore_io::Error::Memory`] with the numbers and the largest holders.
+    /// [`Error::Memory`] with the numbers and the largest holders.
     pub fn make_room(&self, purpose: &str, bytes: u64) -> Result<()> {
         let advise = |mut error| {
-            if let outcore_io::Error::Memory { needed_bytes, available_bytes, limit_bytes, advised_bytes, .. } =
-                &mut error
-            {
+            if let Error::Memory { needed_bytes, available_bytes, limit_bytes, advised_bytes, .. } = &mut error {
                 let more_bytes = self.more_bytes(*needed_bytes - *available_bytes);
                 let enough_bytes =
                     limit_bytes.saturating_add(more_bytes).saturating_add(self.runtime.budget().margin_bytes());
@@ -507,7 +505,7 @@ impl Image {
             }
             error
         };
-        Ok(self.runtime.budget().require(purpose, bytes).map_err(advise)?)
+        self.runtime.budget().require(purpose, bytes).map_err(advise)
     }
 
     /// Reserves memory, or refuses it with the advice of [`Image::make_room`].
@@ -516,7 +514,7 @@ impl Image {
     /// As with [`Image::make_room`].
     pub fn reserve(&self, purpose: &str, bytes: u64) -> Result<Reservation> {
         self.make_room(purpose, bytes)?;
-        Ok(self.runtime.budget().reserve(purpose, bytes)?)
+        self.runtime.budget().reserve(purpose, bytes)
     }
 
     /// The increase of the limit that makes `missing_bytes` more available: under a larger limit an image has larger
@@ -541,7 +539,7 @@ impl Image {
         // Room for all pages and some more, because files do not fill sets evenly.
         let wanted = (pages + pages / 4 + 64) * (PAGE_BYTES as u64 + 64);
         let wanted = wanted.min(self.opened.options.cache_bytes.unwrap_or(u64::MAX));
-        Ok(self.opened.cache.fill(&self.runtime, wanted)?)
+        self.opened.cache.fill(&self.runtime, wanted)
     }
 
     /// Releases its share of the page cache and the read buffers, as soon as no operation uses them. Streams have
@@ -565,6 +563,6 @@ impl Image {
     /// # Errors
     /// This process is a fork.
     pub fn check_process(&self) -> Result<()> {
-        Ok(self.runtime.budget().check_process()?)
+        self.runtime.budget().check_process()
     }
 }

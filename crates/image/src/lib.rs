@@ -5,8 +5,7 @@
 //! [`ColumnStream`], [`TextStream`]); writes new ones ([`Workspace`], [`PageWriter`]); and replaces files and images
 //! whole or not at all ([`AtomicFile`]). Images of dense arrays are read ([`DenseImage`], [`DenseReader`]) and written
 //! ([`DenseWriter`]) a group of rows at a time. It knows pages and columns of values, but not the meaning of other
-//! pages: a sweep is given the pages to visit and a visitor that decodes them. [`Error`] is the one error type of all
-//! crates above.
+//! pages: a sweep is given the pages to visit and a visitor that decodes them.
 #![forbid(unsafe_code)]
 
 mod atomic_file;
@@ -14,8 +13,6 @@ mod columns;
 mod dense;
 mod dense_reader;
 mod dense_writer;
-mod error;
-mod error_kind;
 mod files;
 mod image;
 mod partial;
@@ -30,11 +27,10 @@ pub use atomic_file::{AtomicFile, BUFFER_BYTES, check_file, is_standard_output, 
 pub use dense::DenseImage;
 pub use dense_reader::{DensePages, DenseReader};
 pub use dense_writer::{DenseHead, DenseWriteWorker, DenseWriter};
-pub use error::{Error, Outcome, Result, enough_bytes};
-pub use error_kind::ErrorKind;
-pub use files::{AnyManifest, GRAPH_FOLDERS, MANIFEST, read_any_manifest, read_manifest};
+pub use files::{AnyManifest, GRAPH_FOLDERS, MANIFEST, corrupt, read_any_manifest, read_manifest};
 pub use image::{Image, ImageOptions, Worker};
 pub use outcore_format::ImageFile;
+pub use outcore_io::{Error, ErrorKind, Outcome, Result, enough_bytes};
 pub use partial::{Partial, require_disk};
 pub use placed_file::PlacedFile;
 pub use stats::{Stats, StatsBuilder, Step, SweepStats};

@@ -9,10 +9,10 @@
 //! ([`Partial::replace`]). Under that name an image is whole: after a killed process or a power failure it is renamed
 //! back if `NAME` is missing, and removed otherwise.
 
-use crate::error::{Error, Result};
 use crate::files::{GRAPH_FOLDERS, MANIFEST, Occupant, occupant};
+use crate::{Error, Result};
 use outcore_io::backend::{FileKind, Location, Lock, Memory};
-use outcore_io::{Backend, Error as IoError, folder, random};
+use outcore_io::{Backend, folder, random};
 use std::ffi::{OsStr, OsString};
 use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt;
@@ -127,10 +127,10 @@ impl Partial {
             let stem = OsStr::from_bytes(&name.as_bytes()[..name.len().min(MOST_NAME_BYTES)]);
             let path = parent.join(hidden(stem, ENDING));
             let made = match make(&path) {
-                Err(IoError::File { source, .. }) if source.kind() == ErrorKind::AlreadyExists => continue,
+                Err(Error::File { source, .. }) if source.kind() == ErrorKind::AlreadyExists => continue,
                 // Users know the final name, not the temporary one.
-                Err(IoError::File { source, operation, .. }) => {
-                    return Err(IoError::file(parent.join(name), operation, source).into());
+                Err(Error::File { source, operation, .. }) => {
+                    return Err(Error::file(parent.join(name), operation, source));
                 }
                 made => made?,
             };
@@ -184,18 +184,18 @@ impl Partial {
         let undone = match (is_exchanged, is_new) {
             (true, _) => backend.exchange(&self.path, target),
             (false, true) => backend.rename(target, &self.path),
-            (false, false) => return Err(error.into()),
+            (false, false) => return Err(error),
         };
         // While it is unknown which file a power failure would leave under the name, both must stay.
         self.is_kept |= undone.is_err() || backend.sync_directory(folder(target)).is_err();
-        Err(error.into())
+        Err(error)
     }
 
     /// Exchanges the names of this file and another one; false if the file system cannot do that.
     fn exchange_file(&self, target: &Path) -> Result<bool> {
         let backend = &self.backend;
         match backend.exchange(&self.path, target) {
-            Err(IoError::File { source, .. }) if source.kind() == ErrorKind::Unsupported => return Ok(false),
+            Err(Error::File { source, .. }) if source.kind() == ErrorKind::Unsupported => return Ok(false),
             other => other?,
         }
         // A file with the temporary name is removed: it must not be a directory that was made at the last moment.
@@ -212,8 +212,8 @@ impl Partial {
     pub fn replace(&self, target: &Path) -> Result<Option<PathBuf>> {
         let backend = &self.backend;
         match backend.exchange(&self.path, target) {
-            Err(IoError::File { source, .. }) if source.kind() == ErrorKind::Unsupported => {}
-            other => return Ok(other.map(|()| None)?),
+            Err(Error::File { source, .. }) if source.kind() == ErrorKind::Unsupported => {}
+            other => return other.map(|()| None),
         }
         // The whole name is kept, because the image may have to get it back; a name that is too long for that is
         // refused.
@@ -221,7 +221,7 @@ impl Partial {
         backend.rename(target, &aside)?;
         if let Err(error) = backend.rename(&self.path, target) {
             let _ = backend.rename(&aside, target);
-            return Err(error.into());
+            return Err(error);
         }
         Ok(Some(aside))
     }
@@ -251,11 +251,11 @@ fn try_removal(backend: &Arc<dyn Backend>, image: &Path, obstacle: &Path) -> Res
         if backend.named_itself(&directory).is_none() {
             continue;
         }
-        let failed = |error| refused("look into", IoError::file(&directory, "list", error));
+        let failed = |error| refused("look into", Error::file(&directory, "list", error));
         for name in backend.list(Location::at(&directory)).map_err(failed)? {
             match backend.try_rename(&directory.join(name), obstacle) {
                 // Removing is not renaming: what lies in a lower layer of an overlay can be removed.
-                Err(IoError::File { source, .. }) if source.kind() == ErrorKind::CrossesDevices => {}
+                Err(Error::File { source, .. }) if source.kind() == ErrorKind::CrossesDevices => {}
                 outcome => outcome.map_err(|error| refused("remove", error))?,
             }
         }
@@ -264,8 +264,8 @@ fn try_removal(backend: &Arc<dyn Backend>, image: &Path, obstacle: &Path) -> Res
 }
 
 /// An error of a trial, with the reason.
-fn refused(operation: &'static str, error: IoError) -> Error {
-    let IoError::File { path, source, .. } = error else { return error.into() };
+fn refused(operation: &'static str, error: Error) -> Error {
+    let Error::File { path, source, .. } = error else { return error };
     let advice = match source.kind() {
         ErrorKind::ResourceBusy => "it is a mount point: mount the folder that it is in, or choose another name",
         ErrorKind::CrossesDevices => {
@@ -276,9 +276,9 @@ fn refused(operation: &'static str, error: IoError) -> Error {
             "it is write-protected or another user's, and would be left behind: have its owner remove it or permit \
              that, or choose another name"
         }
-        _ => return IoError::file(path, operation, source).into(),
+        _ => return Error::file(path, operation, source),
     };
-    IoError::file(path, operation, std::io::Error::new(source.kind(), format!("{source}; {advice}"))).into()
+    Error::file(path, operation, std::io::Error::new(source.kind(), format!("{source}; {advice}")))
 }
 
 /// A hidden name for the file that is, or will be, called `name`.

@@ -3,10 +3,10 @@
 //! A new file has a temporary name in the same folder (`partial.rs`) until it is complete and synced, as those that are
 //! written sequentially (`atomic_file.rs`).
 
-use crate::error::{Error, Result};
 use crate::partial::Partial;
+use crate::{Error, Result};
 use outcore_io::backend::{Location, Open};
-use outcore_io::{DataFile, Error as IoError, Runtime};
+use outcore_io::{DataFile, Runtime};
 use std::path::{Path, PathBuf};
 
 /// A file that is being written.
@@ -53,7 +53,7 @@ impl PlacedFile {
     /// Errors of the operating system: a full disk, most likely.
     pub fn write(&self, bytes: &[u8], offset_bytes: u64) -> Result<()> {
         let written = self.file.write_at(bytes, offset_bytes);
-        Ok(written.map_err(|error| IoError::file_at(&self.target, "write", offset_bytes, error))?)
+        written.map_err(|error| Error::file_at(&self.target, "write", offset_bytes, error))
     }
 
     /// Waits until the file would outlast a power failure, and gives a new one its name; it is complete from now on.
@@ -63,7 +63,7 @@ impl PlacedFile {
     /// where only the sync of the folder failed in a file system that cannot exchange names. Bytes written to an
     /// existing file stay.
     pub fn commit(mut self) -> Result<()> {
-        self.file.sync().map_err(|error| Error::from(IoError::file(&self.target, "sync", error)))?;
+        self.file.sync().map_err(|error| Error::file(&self.target, "sync", error))?;
         self.temporary.as_mut().map_or(Ok(()), |temporary| temporary.take_name(&self.target))
     }
 }

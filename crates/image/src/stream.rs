@@ -4,8 +4,9 @@
 //! takes [`STREAM_BYTES`] for any size of the file, and streams of several files run side by side. Every page is
 //! verified, and must continue where the one before it ended.
 
-use crate::error::{Error, Result};
+use crate::files::corrupt;
 use crate::image::Image;
+use crate::{Error, Result};
 use outcore_format::{HEADER_BYTES, ImageFile, Index, Origin, PAGE_BYTES, PageBytes, ValueDomain, column, text};
 use outcore_io::{DataFile, ReadAhead, Reader, Reservation, Runtime};
 use std::ops::Range;
@@ -114,7 +115,7 @@ impl PageStream {
 
     /// The error for bad bytes in a page.
     pub fn corrupt(&self, page: u64, error: outcore_format::Error) -> Error {
-        Error::corrupt(self.data.path(), page * PAGE_BYTES as u64, error)
+        corrupt(self.data.path(), page * PAGE_BYTES as u64, error)
     }
 
     /// The error for a file that ends too early or too late.

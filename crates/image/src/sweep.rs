@@ -6,7 +6,7 @@
 //! that depend on an order of pages can therefore be combined first within units and then over units, always in the
 //! same order. If pages of other files are needed beside some of these ([`Besides`]), they arrive first.
 
-use crate::error::Result;
+use crate::Result;
 use crate::image::{Image, Worker};
 use crate::stats::SweepStats;
 use outcore_format::{PAGE_BYTES, PageBytes};
@@ -300,7 +300,7 @@ impl Pass {
                         let page = reads.unit * UNIT_PAGES + u64::from(span.start);
                         let (offset, len) = (page * PAGE_BYTES as u64, span.len as usize * PAGE_BYTES);
                         if !reader.push(reads.file, offset, len, page)? {
-                            return Ok(reader.submit()?);
+                            return reader.submit();
                         }
                         reads.pushed += 1;
                     }
@@ -310,12 +310,12 @@ impl Pass {
             }
             let is_requested = matches!(sweep.selection, Selection::Requested(_));
             if self.exhausted || !reading || is_requested && self.flights.len() >= MOST_REQUESTED {
-                return Ok(reader.submit()?);
+                return reader.submit();
             }
             match self.take_unit(sweep) {
                 Some((unit, wanted)) => self.plan(sweep, unit, wanted),
                 // More pages may be requested later.
-                None if is_requested => return Ok(reader.submit()?),
+                None if is_requested => return reader.submit(),
                 None => self.exhausted = true,
             }
         }

@@ -5,9 +5,9 @@
 //! tried before the work begins, for a refusal at its end would cost the work. Leftovers of killed processes are
 //! removed, or put back, by the next import in the same folder.
 
-use crate::error::{Error, Result};
 use crate::files::{GRAPH_FOLDERS, MANIFEST, Occupant, occupant};
 use crate::partial::{Partial, check_place, put_back, remove_leftovers, try_place};
+use crate::{Error, Result};
 use outcore_io::backend::{FileKind, Lock};
 use outcore_io::{Backend, Directory, Runtime, folder};
 use std::ffi::OsStr;
@@ -174,7 +174,7 @@ impl Workspace {
             if undone.is_err() || backend.sync_directory(folder(&self.image)).is_err() {
                 self.partial.keep();
             }
-            return Err(error.into());
+            return Err(error);
         }
         if let Some(aside) = aside {
             // From now on it is a leftover. If it keeps its name, the next import removes it.

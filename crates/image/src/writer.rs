@@ -3,7 +3,7 @@
 //! The index of a file is written when all its keys are known. Until then they are in a temporary file: their number,
 //! which is unknown before the lists are encoded, takes no memory.
 
-use crate::error::Result;
+use crate::Result;
 use crate::workspace::Workspace;
 use outcore_format::{ImageFile, Origin, PageBytes, write_index};
 use outcore_io::{Runtime, Spill, SpillReader, SpillWriter, Writer};
@@ -123,7 +123,7 @@ impl IndexWriter {
         let IndexWriter { origin, path, spill, keys, count, last } = self;
         keys.finish()?;
         let mut output = Writer::create(runtime, "the page index", &path, KEYS_BYTES)?;
-        write_index::<crate::error::Error>(
+        write_index::<crate::Error>(
             &origin,
             (count, last),
             |visit| {
@@ -131,9 +131,9 @@ impl IndexWriter {
                 let mut keys = SpillReader::new(&spill, runtime.budget(), KEYS_BYTES)?;
                 (0..count).try_for_each(|_| visit(keys.word()?))
             },
-            |bytes| Ok(output.put(bytes)?),
+            |bytes| output.put(bytes),
         )?;
-        Ok(output.finish()?)
+        output.finish()
     }
 }
 
@@ -141,5 +141,5 @@ impl IndexWriter {
 pub fn write_member(runtime: &Runtime, path: &Path, bytes: &[u8]) -> Result<()> {
     let mut output = Writer::create(runtime, "a small file", path, 0)?;
     output.put(bytes)?;
-    Ok(output.finish()?)
+    output.finish()
 }

@@ -76,7 +76,7 @@ impl Plan {
                     bytes_text(bytes)
                 ),
             };
-            budget.refusal(&purpose, needed_bytes(runtime, facts), available_bytes).into()
+            budget.refusal(&purpose, needed_bytes(runtime, facts), available_bytes)
         })
     }
 
@@ -117,7 +117,7 @@ impl Plan {
             return Ok(());
         }
         let with_rest = |bytes: u64| bytes.div_ceil(PLAN_SHARE - 1).saturating_mul(PLAN_SHARE);
-        Err(runtime.budget().refusal(purpose, with_rest(bytes), with_rest(self.memory_bytes)).into())
+        Err(runtime.budget().refusal(purpose, with_rest(bytes), with_rest(self.memory_bytes)))
     }
 
     /// All memory of a step, where earlier ones may hold some of it: rows of vertices, for instance.

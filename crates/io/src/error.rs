@@ -1,13 +1,22 @@
-//! Errors of devices, memory and workers.
+//! The one error type of all crates: the device, the memory, the bytes, the input, the result, or the question.
 
-use crate::escape::escaped;
+mod kind;
+mod sizes;
+mod text;
+
 use std::path::{Path, PathBuf};
 
-/// The result of an operation on devices, memory or workers.
+pub use kind::ErrorKind;
+pub use sizes::{bytes_text, differing_texts, limit_text, parse_bytes};
+
+/// The result of an operation.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// A failure of a device, of the memory budget, or a request to stop.
+/// A failure of an operation. [`Error::kind`] sorts it for programs.
+///
+/// Texts name options as the command has them: `--require-edges` is the field `require_edges` of the options in Rust.
 #[derive(Debug)]
+#[non_exhaustive]
 pub enum Error {
     /// The operating system refused or broke off an operation on a file.
     File {
@@ -70,46 +79,127 @@ pub enum Error {
         /// The error that ended it, as text.
         earlier: String,
     },
+    /// An image with damaged or unexpected bytes.
+    Corrupt {
+        /// The file of the image.
+        path: PathBuf,
+        /// Offset in the file, in bytes.
+        offset_bytes: u64,
+        /// Description of the expected contents.
+        expected: String,
+        /// Description of the actual contents.
+        found: String,
+    },
+    /// An input file that violates its format.
+    Input {
+        /// The file, or a name for a stream.
+        path: PathBuf,
+        /// The line (from 1), or the row or record of a binary file.
+        line: Option<u64>,
+        /// Description of the expected contents.
+        expected: String,
+        /// Description of the actual contents.
+        found: String,
+        /// Advice; may be empty.
+        advice: String,
+    },
+    /// A wrong result, detected by its verification: a defect.
+    Verification {
+        /// The property of a right result.
+        expected: String,
+        /// The property of this result.
+        found: String,
+    },
+    /// An invalid option, or options that exclude each other.
+    Usage(String),
+    /// An index that an axis does not have.
+    Index(String),
+    /// A graph that lacks a requirement, such as weights, or exceeds a limit, such as that of paths.
+    Unsuitable(String),
+    /// A path where there is no image.
+    NoImage {
+        /// The path.
+        path: PathBuf,
+        /// Description of the path's contents.
+        found: String,
+        /// Advice.
+        advice: String,
+    },
+    /// The target of a new image, where something exists that must not be replaced.
+    Exists {
+        /// The path.
+        path: PathBuf,
+        /// Whether it is an image.
+        is_image: bool,
+        /// The reason why it cannot be replaced, if there is one besides.
+        reason: String,
+    },
+    /// A disk with less free space than an operation needs.
+    DiskSpace {
+        /// Purpose of the space.
+        purpose: String,
+        /// Bytes that it needs.
+        needed_bytes: u64,
+        /// Bytes that are free.
+        free_bytes: u64,
+        /// A directory on that disk.
+        directory: PathBuf,
+    },
+    /// A graph that was closed.
+    Closed {
+        /// The image.
+        path: PathBuf,
+    },
+    /// An id that no vertex has.
+    NoId {
+        /// The image.
+        path: PathBuf,
+        /// The id.
+        id: String,
+        /// Description of the graph's ids.
+        ids: String,
+    },
+    /// A number of a vertex that the graph does not have.
+    NoVertex {
+        /// The vertex that was named.
+        vertex: u64,
+        /// Number of vertices: they are numbered from 0.
+        vertices: u64,
+    },
+    /// Vertices of a frontier that are not strictly rising.
+    NotRising {
+        /// A vertex of the list.
+        before: u32,
+        /// The next one.
+        after: u32,
+    },
+    /// A step of an edge mapper after one that failed.
+    Restart,
+    /// The error of a function that the caller supplied.
+    Custom(Box<dyn std::error::Error + Send + Sync>),
 }
 
-/// The state of a stream that may fail: after an error all later calls fail too, for its parts may be out of step.
-#[derive(Debug, Default)]
-pub struct Fuse(Option<String>);
+/// Largest number of limits under which an operation is planned before one is advised.
+const MOST_PLANS: usize = 8;
+/// Greatest limit under which a refused operation is planned, as a multiple of its own: plans hold some memory.
+const MOST_TIMES: u64 = 8;
+/// A limit up to which it is planned in any case.
+const PLANNED_BYTES: u64 = 256 << 20;
 
-impl Fuse {
-    /// Fails if an earlier call has failed.
-    ///
-    /// # Errors
-    /// [`Error::StreamFailed`].
-    pub fn check(&self) -> Result<()> {
-        self.0.clone().map_or(Ok(()), |earlier| Err(Error::StreamFailed { earlier }))
+/// The limit that is enough for an operation which needs at least `bytes`: `plan` plans it under every limit that is
+/// advised, until it refuses nothing more, or the limit is eight times as great.
+pub fn enough_bytes<T>(bytes: u64, plan: impl Fn(u64) -> Result<T>) -> u64 {
+    let mut enough_bytes = bytes;
+    for _ in 0..MOST_PLANS {
+        let Err(again) = plan(enough_bytes) else { break };
+        let Some(more_bytes) = again.advised_bytes().filter(|&more_bytes| more_bytes > enough_bytes) else { break };
+        enough_bytes = more_bytes;
+        if more_bytes > bytes.saturating_mul(MOST_TIMES) {
+            break;
+        }
     }
-
-    /// Passes the outcome of a call on; if it is an error, all later calls fail.
-    ///
-    /// # Errors
-    /// That of the outcome.
-    pub fn after<T, E: std::fmt::Display>(&mut self, outcome: std::result::Result<T, E>) -> std::result::Result<T, E> {
-        outcome.inspect_err(|error| self.0 = Some(self.0.take().unwrap_or_else(|| error.to_string())))
-    }
-
-    /// Forgets the failure: for a stream that begins anew.
-    pub fn renew(&mut self) {
-        self.0 = None;
-    }
+    enough_bytes
 }
-
-/// A holder of memory.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Holder {
-    /// Purpose and owner of the memory.
-    pub name: String,
-    /// Its size.
-    pub bytes: u64,
-}
-
-/// Number of holders that a message names.
-const NAMED_HOLDERS: usize = 4;
 
 impl Error {
     /// A failed operation on a file as a whole.
@@ -131,9 +221,7 @@ impl Error {
             source,
         })
     }
-}
 
-impl Error {
     /// Raises the advised limit of a refusal of memory so that it is enough for later steps that need `later_bytes`.
     /// Any other error is unchanged.
     pub fn advising(mut self, later_bytes: u64) -> Self {
@@ -183,64 +271,64 @@ impl Error {
         }
         self
     }
-}
 
-impl std::fmt::Display for Error {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        escaped(Text(self)).fmt(f)
+    /// Bad bytes at an offset of a file of an image.
+    pub fn damaged(
+        path: impl AsRef<Path>,
+        offset_bytes: u64,
+        expected: impl Into<String>,
+        found: impl Into<String>,
+    ) -> Self {
+        Error::Corrupt { path: path.as_ref().to_owned(), offset_bytes, expected: expected.into(), found: found.into() }
     }
-}
 
-/// The text of an error, with unescaped names of files.
-struct Text<'a>(&'a Error);
-
-impl std::fmt::Display for Text<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self.0 {
-            Error::File { path, operation, offset_bytes, source } => {
-                write!(f, "cannot {operation} {}", path.display())?;
-                if let Some(offset) = offset_bytes {
-                    write!(f, " at byte {offset}")?;
-                }
-                write!(f, ": {source}")
-            }
-            Error::Memory { purpose, needed_bytes, available_bytes, limit_bytes, advised_bytes, holders } => {
-                let [needed, available] = differing_texts(*needed_bytes, *available_bytes);
-                let [limit, advised] = differing(*limit_bytes, *advised_bytes, f64::ceil);
-                let by = holders_text(holders);
-                write!(
-                    f,
-                    "{purpose} needs {needed}, but only {available} of the memory limit of {limit} are left{by}; raise \
-                     the limit to at least {advised}",
-                )
-            }
-            Error::MemoryRefused { purpose, needed_bytes, most_bytes } => {
-                write!(f, "{purpose} needs {}, which the operating system refused; ", bytes_text(*needed_bytes))?;
-                match most_bytes {
-                    Some(bytes) => {
-                        let bytes = bytes_text(*bytes);
-                        write!(f, "the addresses of this process are limited to {bytes}: raise that limit (ulimit -v)")
-                    }
-                    None => f.write_str("free some memory, or choose a smaller limit"),
-                }
-            }
-            Error::OtherProcess { name, opened_by } => write!(
-                f,
-                "{name} was opened by process {opened_by}, and this is process {}: a fork has neither its workers nor its \
-                 buffers; open it again in this process",
-                std::process::id()
-            ),
-            Error::ThreadCount { most, found } => write!(f, "expected threads from 1 to {most}, found {found}"),
-            Error::ThreadRefused { source } => write!(
-                f,
-                "cannot start a thread: {source}; ask for fewer threads, or raise the limits of processes and memory \
-                 (ulimit -u, ulimit -v)"
-            ),
-            Error::Cancelled => write!(f, "stopped on request; no unfinished file was left behind"),
-            Error::StreamFailed { earlier } => {
-                write!(f, "cannot go on after an error, since what was read by then is lost; begin anew ({earlier})")
-            }
+    /// A bad record in an input file.
+    pub fn input(
+        path: impl AsRef<Path>,
+        line: Option<u64>,
+        expected: impl Into<String>,
+        found: impl Into<String>,
+    ) -> Self {
+        Error::Input {
+            path: path.as_ref().to_owned(),
+            line,
+            expected: expected.into(),
+            found: found.into(),
+            advice: String::new(),
         }
+    }
+
+    /// A wrong result.
+    pub fn verification(expected: impl Into<String>, found: impl Into<String>) -> Self {
+        Error::Verification { expected: expected.into(), found: found.into() }
+    }
+
+    /// The error of a function that the caller supplied: a text, or any error. One of this type stays as it is.
+    pub fn custom(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        error.into().downcast().map_or_else(Error::Custom, |error| *error)
+    }
+
+    /// Whether it is a request to stop.
+    pub fn is_cancelled(&self) -> bool {
+        matches!(self, Error::Cancelled)
+    }
+
+    /// A refusal of memory with a limit that is enough for a whole operation, whose needs show one after the other:
+    /// see [`enough_bytes`]. Any other error is unchanged.
+    pub fn planned_again<T>(self, plan: impl Fn(u64) -> Result<T>) -> Self {
+        let Error::Memory { limit_bytes, advised_bytes, .. } = self else { return self };
+        if advised_bytes > limit_bytes.saturating_mul(MOST_TIMES).max(PLANNED_BYTES) {
+            return self;
+        }
+        self.advising_at_least(enough_bytes(advised_bytes, plan))
+    }
+
+    /// Sets the advice of an [`Input`](Error::Input) error. Any other error is unchanged.
+    pub fn advise(mut self, way_out: impl Into<String>) -> Self {
+        if let Error::Input { advice, .. } = &mut self {
+            *advice = way_out.into();
+        }
+        self
     }
 }
 
@@ -249,198 +337,64 @@ impl std::error::Error for Error {
         // The text of an error ends with that of its cause, so the chain goes on behind the cause.
         match self {
             Error::File { source, .. } | Error::ThreadRefused { source } => source.source(),
+            Error::Custom(error) => error.source(),
             _ => None,
         }
     }
 }
 
-/// The holders of memory, as part of a sentence.
-fn holders_text(holders: &[Holder]) -> String {
-    let mut text = String::new();
-    for (i, Holder { name, bytes }) in holders.iter().take(NAMED_HOLDERS).enumerate() {
-        let between = if i == 0 { ": " } else { ", " };
-        let verb = if i == 0 { " are held" } else { "" };
-        text += &format!("{between}{}{verb} by {name}", bytes_text(*bytes));
-    }
-    let rest: u64 = holders.iter().skip(NAMED_HOLDERS).map(|holder| holder.bytes).sum();
-    if rest > 0 {
-        text += &format!(", {} by others", bytes_text(rest));
-    }
-    text
+/// A holder of memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Holder {
+    /// Purpose and owner of the memory.
+    pub name: String,
+    /// Its size.
+    pub bytes: u64,
 }
 
-/// A number of bytes in text: `512 MiB`, `1.5 GiB`, `17 bytes`.
-pub fn bytes_text(bytes: u64) -> String {
-    rounded_text(bytes, 1, f64::round)
+/// Return type of a function that visits lists or edges: nothing, or a result, whose error of any type ends the visit.
+pub trait Outcome {
+    /// The error, if it failed.
+    fn outcome(self) -> Result<()>;
 }
 
-/// Two numbers of bytes that a sentence compares, as [`bytes_text`] writes them, with as many digits as it takes for
-/// the texts to differ where the numbers do: `9.02 MiB` and `9 MiB`.
-pub fn differing_texts(one: u64, other: u64) -> [String; 2] {
-    differing(one, other, f64::round)
-}
-
-/// The most digits behind the point of two numbers that differ: beyond them both are written as whole bytes.
-const MOST_DIGITS: i32 = 3;
-
-/// [`differing_texts`] of which the second is rounded by `round`.
-fn differing(one: u64, other: u64, round: fn(f64) -> f64) -> [String; 2] {
-    let texts = |digits| [rounded_text(one, digits, f64::round), rounded_text(other, digits, round)];
-    let mut all = (1..=MOST_DIGITS).map(texts);
-    all.find(|[first, second]| one == other || first != second)
-        .unwrap_or_else(|| [one, other].map(|bytes| format!("{bytes} bytes")))
-}
-
-/// A limit in a unit that people read, rounded up: it is enough if `bytes` are.
-pub fn limit_text(bytes: u64) -> String {
-    rounded_text(bytes, 1, f64::ceil)
-}
-
-/// A number of bytes with so many digits behind the point below 100, and one less above.
-fn rounded_text(bytes: u64, digits: i32, round: impl Fn(f64) -> f64) -> String {
-    let units = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB"];
-    let mut value = bytes as f64;
-    let mut unit = 0;
-    while value >= 1024.0 && unit + 1 < units.len() {
-        value /= 1024.0;
-        unit += 1;
+impl Outcome for () {
+    #[inline(always)]
+    fn outcome(self) -> Result<()> {
+        Ok(())
     }
-    let scale = 10f64.powi(if value < 100.0 { digits } else { digits - 1 });
-    format!("{} {}", round(value * scale) / scale, units[unit])
 }
 
-/// Parses a number of bytes: `512`, `512MiB`, `512 MiB`, `1g` (binary, as in `1GiB`), `1GB` (decimal), `1.5GiB`.
-///
-/// Case does not matter. A unit of one letter is binary, as is one that ends in `iB`; one that ends in plain `B` is
-/// decimal.
-///
-/// # Errors
-/// Text that is not such a number, a negative one, or one that does not fit 64 bits; the message says which forms are
-/// right.
-pub fn parse_bytes(text: &str) -> std::result::Result<u64, String> {
-    let wrong = || {
-        format!(
-            "expected a number of bytes such as 536870912, 512MiB, 1.5GiB (1024-based) or 1GB (1000-based), found `{text}`"
-        )
-    };
-    let trimmed = text.trim();
-    let digits = trimmed.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(trimmed.len());
-    let (number, unit) = (&trimmed[..digits], trimmed[digits..].trim_start().to_ascii_lowercase());
-    let (prefix, base) = match unit.as_str() {
-        "" | "b" | "byte" | "bytes" => ("", 1),
-        unit => match (unit.strip_suffix("ib"), unit.strip_suffix('b')) {
-            (Some(prefix), _) => (prefix, 1024),
-            (None, Some(prefix)) => (prefix, 1000),
-            (None, None) => (unit, 1024),
-        },
-    };
-    let power = match ["k", "m", "g", "t", "p"].iter().position(|&unit| unit == prefix) {
-        Some(place) => place as u32 + 1,
-        None if prefix.is_empty() && base == 1 => 0,
-        None => return Err(wrong()),
-    };
-    let scale = u64::pow(base, power);
-    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
-    if whole.is_empty() || fraction.contains('.') || (number.contains('.') && (fraction.is_empty() || base == 1)) {
-        return Err(wrong());
+impl<E: Into<Box<dyn std::error::Error + Send + Sync>>> Outcome for std::result::Result<(), E> {
+    #[inline(always)]
+    fn outcome(self) -> Result<()> {
+        self.map_err(Error::custom)
     }
-    let bytes = whole.parse::<u64>().ok().and_then(|whole| whole.checked_mul(scale));
-    // A fraction of a unit is at most 2^50 bytes, which f64 holds exactly.
-    let rest = if fraction.is_empty() { 0.0 } else { format!("0.{fraction}").parse::<f64>().map_err(|_| wrong())? };
-    bytes.and_then(|bytes| bytes.checked_add((rest * scale as f64) as u64)).ok_or_else(wrong)
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// The state of a stream that may fail: after an error all later calls fail too, for its parts may be out of step.
+#[derive(Debug, Default)]
+pub struct Fuse(Option<String>);
 
-    #[test]
-    fn sizes_are_read_as_people_write_them() {
-        let right = [
-            ("512", 512),
-            ("0", 0),
-            ("17 bytes", 17),
-            ("512MiB", 512 << 20),
-            (" 512 MiB ", 512 << 20),
-            ("1g", 1 << 30),
-            ("1G", 1 << 30),
-            ("64k", 64 << 10),
-            ("1GB", 1_000_000_000),
-            ("1 kB", 1000),
-            ("1.5GiB", 3 << 29),
-            ("0.5t", 1 << 39),
-            ("2pib", 1 << 51),
-            ("18446744073709551615", u64::MAX),
-        ];
-        for (text, bytes) in right {
-            assert_eq!(parse_bytes(text), Ok(bytes), "{text}");
-        }
+impl Fuse {
+    /// Fails if an earlier call has failed.
+    ///
+    /// # Errors
+    /// [`Error::StreamFailed`].
+    pub fn check(&self) -> Result<()> {
+        self.0.clone().map_or(Ok(()), |earlier| Err(Error::StreamFailed { earlier }))
     }
 
-    #[test]
-    fn other_texts_are_refused_and_quoted() {
-        let wrong = [
-            "",
-            " ",
-            "MiB",
-            "-1",
-            "+1",
-            "1.5",
-            "1.5 bytes",
-            ".5g",
-            "1.g",
-            "1.2.3g",
-            "1e9",
-            "1x",
-            "1ibib",
-            "1bb",
-            "1 ib",
-            "1Mi",
-            "0x10",
-            "1 g g",
-            "18446744073709551616",
-            "99999999p",
-            "١",
-            "1,5g",
-            "1ĸ",
-        ];
-        for text in wrong {
-            let error = parse_bytes(text).expect_err(text);
-            assert!(error.contains(&format!("`{text}`")) && error.contains("512MiB"), "{error}");
-        }
+    /// Passes the outcome of a call on; if it is an error, all later calls fail.
+    ///
+    /// # Errors
+    /// That of the outcome.
+    pub fn after<T, E: std::fmt::Display>(&mut self, outcome: std::result::Result<T, E>) -> std::result::Result<T, E> {
+        outcome.inspect_err(|error| self.0 = Some(self.0.take().unwrap_or_else(|| error.to_string())))
     }
 
-    #[test]
-    fn what_is_shown_can_be_given_back() {
-        for bytes in [0, 17, 1 << 10, 512 << 20, 3 << 29, 1 << 50] {
-            assert_eq!(parse_bytes(&bytes_text(bytes)), Ok(bytes));
-        }
-        assert_eq!([1023, 1126, 48_000_000].map(bytes_text), ["1023 bytes", "1.1 KiB", "45.8 MiB"]);
-    }
-
-    #[test]
-    fn sizes_that_a_refusal_compares_differ_and_the_advised_limit_is_enough() {
-        let sizes = (1 << 20..1 << 40).step_by(7_777_777_777).chain([1 << 23, 9 << 20, 9 << 30, 9 << 40]);
-        let more = [1, 2, 1000, 5000, 60_000, 1 << 20];
-        for (bytes, more) in sizes.flat_map(|bytes| more.map(|more| (bytes, more))) {
-            let error = Error::Memory {
-                purpose: "x".into(),
-                needed_bytes: bytes + more,
-                available_bytes: bytes,
-                limit_bytes: bytes,
-                advised_bytes: bytes + more,
-                holders: Vec::new(),
-            };
-            let text = error.to_string();
-            let (advised, rest) = (text.rsplit("at least ").next().unwrap(), text.strip_prefix("x needs ").unwrap());
-            assert!(parse_bytes(advised).unwrap() >= bytes + more, "{text}");
-            let (needed, rest) = rest.split_once(", but only ").unwrap();
-            let (available, rest) = rest.split_once(" of the memory limit of ").unwrap();
-            let limit = rest.split_once(" are left").unwrap().0;
-            assert!(needed != available && limit != advised, "{text}");
-        }
-        assert_eq!(differing_texts((9 << 20) + 20_000, 9 << 20), ["9.02 MiB", "9 MiB"]);
-        assert_eq!(differing_texts((9 << 30) + 1, 9 << 30), ["9663676417 bytes", "9663676416 bytes"]);
-        assert_eq!(differing_texts(9 << 20, 9 << 20), ["9 MiB", "9 MiB"]);
+    /// Forgets the failure: for a stream that begins anew.
+    pub fn renew(&mut self) {
+        self.0 = None;
     }
 }

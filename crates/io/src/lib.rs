@@ -41,7 +41,9 @@ pub use budget::{Budget, LEAST_ADVICE_BYTES, Reclaim, Reservation};
 pub use buffer::{Array, AtomicF32, AtomicF64};
 pub use cache::{PageCache, PageKey, Pinned, PinnedRun};
 pub use directory::{DataFile, Directory, folder};
-pub use error::{Error, Fuse, Holder, Result, bytes_text, differing_texts, limit_text, parse_bytes};
+pub use error::{
+    Error, ErrorKind, Fuse, Holder, Outcome, Result, bytes_text, differing_texts, enough_bytes, limit_text, parse_bytes,
+};
 pub use escape::escaped;
 pub use lock::{into_inner, lock};
 pub use mix::{SPLIT_MIX_STEP, split_mix};

@@ -55,7 +55,7 @@ fn names_memory(runtime: &Runtime, source: &dyn Source) -> Result<Reservation> {
     let columns = source.shape().get(1).copied().unwrap_or(1);
     let given_bytes: usize = source.names().unwrap_or_default().iter().map(String::len).sum();
     let bytes = columns.saturating_mul(NAME_BYTES).saturating_add(given_bytes as u64).saturating_mul(COPIES);
-    Ok(runtime.budget().reserve(NAMES, bytes)?)
+    runtime.budget().reserve(NAMES, bytes)
 }
 
 impl Data {
@@ -205,7 +205,7 @@ impl Plan {
         let (phase_bytes, less) = most_of(runtime, &self.phases)?;
         let needed_bytes = self.needed_bytes(runtime, output)?;
         let less = if needed_bytes == phase_bytes { &less } else { "" };
-        Ok(runtime.budget().require(&format!("{name}{less}"), needed_bytes)?)
+        runtime.budget().require(&format!("{name}{less}"), needed_bytes)
     }
 
     /// The memory that computing and writing the file takes, at least, beside the result.

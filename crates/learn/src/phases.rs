@@ -3,7 +3,7 @@
 
 use outcore_array::{Array, Explanation, Goal, explain, less_memory_if};
 use outcore_image::{Error, Result};
-use outcore_io::{Error as IoError, Runtime};
+use outcore_io::Runtime;
 
 /// A page cache that has given back its pages still has headers, of less than one part in this number of its memory.
 const CACHE_HEADERS_PART: u64 = 100;
@@ -36,7 +36,7 @@ impl Phase {
     fn bytes(&self, runtime: &Runtime) -> Result<u64> {
         let pass_bytes = match self.explained(runtime) {
             Ok(plan) => plan.passes.iter().map(|pass| pass.memory_bytes + pass.result_bytes).max().unwrap_or(0),
-            Err(Error::Io(IoError::Memory { needed_bytes, .. })) => needed_bytes,
+            Err(Error::Memory { needed_bytes, .. }) => needed_bytes,
             Err(other) => return Err(other),
         };
         let bytes = pass_bytes.saturating_add(self.own_bytes);
@@ -62,7 +62,7 @@ pub(crate) fn most_of(runtime: &Runtime, phases: &[Phase]) -> Result<(u64, Strin
 /// Too little memory; a pass that cannot be planned.
 pub(crate) fn require(runtime: &Runtime, name: &str, phases: &[Phase]) -> Result<()> {
     let (bytes, less) = most_of(runtime, phases)?;
-    Ok(runtime.budget().require(&format!("{name}{less}"), bytes)?)
+    runtime.budget().require(&format!("{name}{less}"), bytes)
 }
 
 /// Refuses a model, called `name`, whose own numbers are so many that not even stand-ins for them can be planned with.

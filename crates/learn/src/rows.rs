@@ -9,7 +9,7 @@ use crate::phases::{Phase, most_bytes};
 use outcore_array::kernel::ValuesMut;
 use outcore_array::{Array, ElementType, Goal, RowBlock, RowFold, compute};
 use outcore_image::{Result, Stats, StatsBuilder};
-use outcore_io::{Error as IoError, Runtime, lock};
+use outcore_io::{Error, Runtime, lock};
 use outcore_table::{NumbersShape, PutRows, RowLabels, is_array_file, write_numbers};
 use std::cell::Cell;
 use std::path::Path;
@@ -91,7 +91,7 @@ impl RowFold for RowSender {
 
     fn merge(&self, _state: &mut Bytes, next: Bytes) -> Result<()> {
         // A writer that stopped receiving has an error of its own.
-        Ok(lock(&self.to).send(next).map_err(|_| IoError::Cancelled)?)
+        lock(&self.to).send(next).map_err(|_| Error::Cancelled)
     }
 
     fn finish(&self, _state: Bytes, _result: ValuesMut<'_>) -> Result<()> {

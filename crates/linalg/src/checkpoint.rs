@@ -363,7 +363,7 @@ impl<'a> Checkpoint<'a> {
         blocks.give(block, &mut |numbers| {
             let bytes = raw_bytes(numbers);
             checksum = crc32c::crc32c_append(checksum, bytes);
-            Ok(writer.put(bytes)?)
+            writer.put(bytes)
         })?;
         writer.finish()?;
         Ok(checksum)
@@ -372,7 +372,7 @@ impl<'a> Checkpoint<'a> {
 
 /// Memory reserved for writing.
 fn hold(runtime: &Runtime) -> Result<Reservation> {
-    Ok(runtime.budget().reserve("a checkpoint", 2 * BUFFER_BYTES as u64)?)
+    runtime.budget().reserve("a checkpoint", 2 * BUFFER_BYTES as u64)
 }
 
 /// A checksum that identifies an operator.

@@ -70,7 +70,7 @@ impl<'a> Pushed<'a> {
 
 /// Zeros, one for each row or column, or a few.
 fn zeros(matrix: &SparseMatrix, count: usize) -> Result<Array<f64>> {
-    Ok(Array::zeroed(matrix.graph().runtime().budget(), "vectors of a verification", count)?)
+    Array::zeroed(matrix.graph().runtime().budget(), "vectors of a verification", count)
 }
 
 /// Calls `add` with the row, the column and the value of every entry of an operand, column by column, on all workers.

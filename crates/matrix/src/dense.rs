@@ -307,7 +307,7 @@ impl DenseFile {
         match &self.store {
             Store::File(input) => input
                 .read_at(bytes, offset_bytes)
-                .map_err(|error| outcore_io::Error::file_at(&self.path, "read", offset_bytes, error))?,
+                .map_err(|error| Error::file_at(&self.path, "read", offset_bytes, error))?,
             Store::Spill(spill) => spill.read(bytes, offset_bytes)?,
         }
         self.read_bytes.fetch_add(span as u64, Ordering::Relaxed);

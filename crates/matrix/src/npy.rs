@@ -95,7 +95,7 @@ impl Head {
         let refused = |expected: &str, found: String| Err(refusal(path, expected.to_owned(), found));
         let mut start = [0; 12];
         let there = (input.len_bytes().min(12)) as usize;
-        input.read_at(&mut start[..there], 0).map_err(|error| outcore_io::Error::file(path, "read", error))?;
+        input.read_at(&mut start[..there], 0).map_err(|error| Error::file(path, "read", error))?;
         if there < 12 || !start.starts_with(MAGIC) {
             return refused(
                 "a .npy file, which begins with \\x93NUMPY",
@@ -111,7 +111,7 @@ impl Head {
             return refused("the head of an array", format!("one of {len} bytes in {}", input.len_bytes()));
         }
         let mut text = vec![0; len];
-        input.read_at(&mut text, at as u64).map_err(|error| outcore_io::Error::file(path, "read", error))?;
+        input.read_at(&mut text, at as u64).map_err(|error| Error::file(path, "read", error))?;
         let text = String::from_utf8_lossy(&text);
         let (Some(name), Some(order), Some(shape)) =
             (value(&text, "descr"), value(&text, "fortran_order"), value(&text, "shape"))

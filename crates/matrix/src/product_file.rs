@@ -155,7 +155,7 @@ impl Output {
     pub fn copy_rows(&self, rows: Range<usize>, numbers: &mut [f64]) -> Result<()> {
         let Store::Spill(spill) = &self.store else { unreachable!("only tables are made of rows, of temporary files") };
         assert_eq!(8 * numbers.len() as u64, rows.len() as u64 * self.layout.row_bytes, "whole rows");
-        Ok(spill.read(raw_bytes_mut(numbers), rows.start as u64 * self.layout.row_bytes)?)
+        spill.read(raw_bytes_mut(numbers), rows.start as u64 * self.layout.row_bytes)
     }
 
     /// Writes adjacent rows from `first` on, with all their numbers.
@@ -266,7 +266,7 @@ impl Bands {
     /// The temporary file.
     pub fn streams(&self, graph: &Graph) -> Result<Streams> {
         let path = graph.image().temporary_path("product");
-        Ok(Streams::create(graph.runtime().backend(), &path, self.block_words)?)
+        Streams::create(graph.runtime().backend(), &path, self.block_words)
     }
 }
 
@@ -341,7 +341,7 @@ impl<'a> Rows<'a> {
                 Some(sink) => {
                     let (band, pass) = (*first / self.bands.band_rows, self.pass.load(Ordering::Relaxed) as u64);
                     let head = *first as u64 | (*rows as u64) << 32 | pass << 44;
-                    sink.push(band, head).and_then(|()| sink.numbers(band, numbers)).map_err(Error::from)
+                    sink.push(band, head).and_then(|()| sink.numbers(band, numbers))
                 }
             };
             self.note(written);
@@ -371,7 +371,7 @@ impl<'a> Rows<'a> {
     /// Pieces in the temporary file, band by band, from each slot.
     pub fn finish(self) -> Result<Vec<Vec<Chain>>> {
         let sinks = self.slots.into_iter().filter_map(|slot| into_inner(slot).sink);
-        sinks.map(|sink| Ok(sink.finish()?)).collect()
+        sinks.map(|sink| sink.finish()).collect()
     }
 }
 

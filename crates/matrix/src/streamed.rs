@@ -441,7 +441,7 @@ impl<'a> Task<'_, 'a> {
 impl<'a> Job<'a> {
     fn panels(&self, matrix: &SparseMatrix) -> Result<Spill> {
         let path = matrix.graph().image().temporary_path("factor");
-        Ok(Spill::create(matrix.graph().runtime().backend(), &path)?)
+        Spill::create(matrix.graph().runtime().backend(), &path)
     }
 
     fn factor(

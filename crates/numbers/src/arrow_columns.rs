@@ -386,7 +386,7 @@ fn second(place: &ColumnPlace) -> u64 {
 fn keep(budget: &Budget, purpose: &str, reservation: &Reservation, bytes: u64) -> Result<()> {
     match reservation.grow(bytes) {
         true => Ok(()),
-        false => Err(budget.refusal(purpose, bytes, budget.available_bytes()).into()),
+        false => Err(budget.refusal(purpose, bytes, budget.available_bytes())),
     }
 }
 

@@ -451,7 +451,7 @@ impl NumberParser {
     /// No memory.
     pub fn reserve(&self) -> Result<Option<Reservation>> {
         let reserve = |parser: &TextParser| parser.budget.reserve("a block of text", 2 * BLOCK_BYTES as u64);
-        Ok(self.text.as_ref().map(reserve).transpose()?)
+        self.text.as_ref().map(reserve).transpose()
     }
 
     /// The elements of a block.

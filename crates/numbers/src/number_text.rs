@@ -258,12 +258,12 @@ impl TextParser {
 
     fn values_as<T: Number>(&self, block: &Lines) -> std::result::Result<NumberValues, Refused> {
         let long_bytes = block.bytes.capacity().saturating_sub(BLOCK_BYTES) as u64;
-        let _long = self.budget.reserve("a long line of text", long_bytes).map_err(Error::from)?;
+        let _long = self.budget.reserve("a long line of text", long_bytes)?;
         // A row has a byte for every column at least, if only for what separates them.
         let most_lines = memchr::memchr_iter(b'\n', &block.bytes).count() + 1;
         let most_rows = most_lines.min(block.bytes.len() / self.places.len() + 1);
         let values = NumberValues::new(&self.budget, self.element, self.columns.len(), most_rows);
-        let mut values = values.map_err(Error::from)?;
+        let mut values = values?;
         let mut row = 0;
         for (number, line) in (block.first_line..).zip(lines(&block.bytes)) {
             if !self.comments.is_data(line) {

@@ -106,7 +106,7 @@ impl PlacedTable {
         let file = input.open_file()?;
         let identity = file.file().identity()?;
         let mut start = vec![0; 8.min(file.len_bytes() as usize)];
-        file.read_at(&mut start, 0).map_err(|error| outcore_io::Error::file_at(path, "read", 0, error))?;
+        file.read_at(&mut start, 0).map_err(|error| Error::file_at(path, "read", 0, error))?;
         let counted = CountedFile::new(file.clone(), &Arc::default());
         let (chosen, all_names) = (RefCell::new(None), RefCell::new(Vec::new()));
         let choose = |schema: &Schema| {

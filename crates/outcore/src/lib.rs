@@ -106,8 +106,8 @@ pub mod format {
 /// Memory under a limit, and devices.
 pub mod io {
     pub use outcore_io::{
-        Array, AtomicF32, AtomicF64, Backend, Budget, CancelFlag, Error, Fuse, Holder, MOST_SAMPLES, MOST_THREADS,
-        Reservation, Result, Sample, Sampler, Task, Turn, Watch, backend,
+        Array, AtomicF32, AtomicF64, Backend, Budget, CancelFlag, Fuse, Holder, MOST_SAMPLES, MOST_THREADS,
+        Reservation, Sample, Sampler, Task, Turn, Watch, backend,
         buffer::{Plain, Raw, Shared},
         bytes_text, differing_texts, escaped, folder, give_back_freed_memory, into_inner, is_making_rows, limit_arenas,
         limit_text, lock, making_rows, parse_bytes, peak_memory_bytes, simd,

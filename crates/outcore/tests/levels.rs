@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 /// The bits of results of kernels that have several forms.
 fn everything(graph: &Graph) -> Result<Vec<(&'static str, Vec<u64>)>> {
-    let matrix = SparseMatrix::new(&graph, true)?;
+    let matrix = SparseMatrix::new(graph, true)?;
     let rows = graph.vertices() as usize;
     let mut found = Vec::new();
     let bits = |numbers: &[f64]| numbers.iter().map(|number| number.to_bits()).collect();

@@ -223,7 +223,7 @@ impl Group {
                             if !reservation.grow(2 * more as u64) {
                                 let free_bytes = image.runtime().budget().available_bytes();
                                 let refusal = image.runtime().budget().refusal(PURPOSE, 2 * more as u64, free_bytes);
-                                return Err(refusal.into());
+                                return Err(refusal);
                             }
                             text.reserve_exact(more);
                         }
@@ -280,7 +280,7 @@ fn room_for_smallest(image: &Image) -> Result<Array<u32>> {
     const SMALLEST: &str = "the smallest ids of components";
     let vertices = image.manifest().vertices;
     image.make_room(SMALLEST, 4 * vertices)?;
-    Ok(Array::zeroed(image.runtime().budget(), SMALLEST, vertices as usize)?)
+    Array::zeroed(image.runtime().budget(), SMALLEST, vertices as usize)
 }
 
 /// Finds, for the smallest vertex of every component, the complement of the member with the smallest id.
@@ -364,7 +364,7 @@ fn smallest_of(image: &Image, components: &Array<u32>, is_wanted: impl Fn(u32) -
             let bytes = text_bytes + if best.contains_key(&component) { 0 } else { SMALLEST_BYTES };
             if !reservation.grow(bytes) {
                 let free_bytes = image.runtime().budget().available_bytes();
-                return Err(image.runtime().budget().refusal(PURPOSE, bytes, free_bytes).into());
+                return Err(image.runtime().budget().refusal(PURPOSE, bytes, free_bytes));
             }
             best.insert(component, (vertex, id.to_owned()));
         }

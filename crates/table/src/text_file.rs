@@ -69,9 +69,9 @@ impl TextFile {
         let encoder = match compression {
             Compression::None => Encoder::Plain(file),
             Compression::Gzip => Encoder::Gzip(flate2::write::GzEncoder::new(file, flate2::Compression::default())),
-            Compression::Zstd => Encoder::Zstd(
-                zstd::Encoder::new(file, 3).map_err(|error| outcore_io::Error::file(target, "compress", error))?,
-            ),
+            Compression::Zstd => {
+                Encoder::Zstd(zstd::Encoder::new(file, 3).map_err(|error| Error::file(target, "compress", error))?)
+            }
         };
         Ok(TextFile { encoder, _reservation: reservation })
     }

@@ -98,7 +98,7 @@ fn the_kth_operation_fails_and_then_the_answer_is_right() {
             let fails = |k| Faults { fail_at: Some(k), ..faults(3) };
             let found = at_every_operation((image, sample, expected), threads, fails, |error, what| {
                 let text = error.to_string();
-                assert!(matches!(error, Error::Io(outcore_io::Error::File { .. })), "{what}: {text}");
+                assert!(matches!(error, Error::File { .. }), "{what}: {text}");
                 // An index is read as a whole.
                 let place = text.contains(".pages") && text.contains("at byte") || text.contains(".index");
                 assert!(place, "{what}: {text}");

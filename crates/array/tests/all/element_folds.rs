@@ -296,5 +296,5 @@ fn an_image_four_times_the_limit_is_folded_in_one_pass() {
         let labels = Array::full(vec![rows], Scalar::Int64(0)).unwrap();
         vec![Goal::Value(x.group_fold_elements(sum(), &labels, 1 << 20).unwrap())]
     });
-    assert!(matches!(refused, Err(Error::Io(outcore_io::Error::Memory { .. }))), "{refused:?}");
+    assert!(matches!(refused, Err(Error::Memory { .. })), "{refused:?}");
 }

@@ -145,7 +145,7 @@ fn the_kth_failure_is_an_error_and_leaves_nothing() {
                     assert!(all_of(&given.path("y.oc")) == doubled, "{what}");
                 }
                 Err(error) => {
-                    assert!(matches!(error, Error::Io(_)), "{what}: {error}");
+                    assert!(matches!(error, Error::File { .. }), "{what}: {error}");
                     assert!(error.to_string().contains("Input/output error"), "{what}: {error}");
                     failed += 1;
                     if let Some(before) = before {

@@ -159,7 +159,7 @@ fn a_limit_that_a_refusal_of_a_product_advises_is_enough_for_all_of_it() {
                     let goal = Goal::Value(expression(&(0..times).fold(ones, multiplied)));
                     match compute(&runtime, &[goal]) {
                         Ok(_) => break,
-                        Err(Error::Io(refused)) => {
+                        Err(refused @ Error::Memory { .. }) => {
                             limit = refused.advised_bytes().unwrap_or(limit);
                             refusals.push(refused.to_string());
                         }

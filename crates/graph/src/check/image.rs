@@ -16,7 +16,7 @@ use crate::engine::degree_class::degree_class;
 use crate::engine::graph::{Direction, Graph};
 use crate::look::attributes::{check_attributes, indexed_values};
 use outcore_format::{Manifest, Order};
-use outcore_image::{ColumnStream, Error, ImageFile, MANIFEST, Result};
+use outcore_image::{ColumnStream, Error, ImageFile, MANIFEST, Result, corrupt};
 use outcore_io::{Array, Unit, split_mix};
 use serde::Serialize;
 use std::hash::{BuildHasher, RandomState};
@@ -148,7 +148,7 @@ fn check_entries(graph: &Graph) -> Result<()> {
         let pages = graph.list_pages(direction).pages;
         if index.len() != pages {
             let error = outcore_format::Error::new(0, format!("{pages} pages of lists"), index.len().to_string());
-            return Err(Error::corrupt(graph.index_path(file), 0, error));
+            return Err(corrupt(graph.index_path(file), 0, error));
         }
     }
     Ok(())
@@ -158,7 +158,7 @@ fn check_entries(graph: &Graph) -> Result<()> {
 fn check_manifest(graph: &Graph) -> Result<()> {
     let path = graph.path().join(MANIFEST);
     let manifest = Manifest::from_bytes(&graph.image().manifest_bytes()?);
-    let mut manifest = manifest.map_err(|error| Error::corrupt(&path, 0, error))?;
+    let mut manifest = manifest.map_err(|error| corrupt(&path, 0, error))?;
     // An image of an older writer says no type of ids, which the ids told when it was opened.
     manifest.id_type = manifest.id_type.or(graph.manifest().id_type);
     if manifest != *graph.manifest() {
@@ -168,13 +168,13 @@ fn check_manifest(graph: &Graph) -> Result<()> {
             false => format!("that of image {:016x}", manifest.image_id),
         };
         let expected = format!("the manifest of image {opened:016x} as it was opened");
-        return Err(Error::corrupt(path, 0, outcore_format::Error::new(0, expected, found)));
+        return Err(corrupt(path, 0, outcore_format::Error::new(0, expected, found)));
     }
     match graph.image().unnamed() {
         None => Ok(()),
         Some(path) => {
             let error = outcore_format::Error::new(0, "no file of that name, for the manifest names none", "a file");
-            Err(Error::corrupt(path, 0, error))
+            Err(corrupt(path, 0, error))
         }
     }
 }

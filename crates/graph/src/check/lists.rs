@@ -8,7 +8,7 @@ use crate::engine::graph::{Direction, DirectionLists, Graph};
 use crate::engine::ordered::{ListPosition, ListStream};
 use crate::engine::weights::{WeightIndexes, read_weight_indexes};
 use outcore_format::{Index, Lists, Order, PAGE_BYTES};
-use outcore_image::{ColumnStream, Error, ImageFile, Result, STREAM_BYTES};
+use outcore_image::{ColumnStream, Error, ImageFile, Result, STREAM_BYTES, corrupt};
 use outcore_io::{Array, Task};
 use std::ops::Range;
 use std::sync::Arc;
@@ -372,7 +372,7 @@ impl Context<'_> {
     }
 
     fn corrupt(&self, page: u64, error: outcore_format::Error) -> Error {
-        Error::corrupt(self.file.path(self.graph.path()), page * PAGE_BYTES as u64, error)
+        corrupt(self.file.path(self.graph.path()), page * PAGE_BYTES as u64, error)
     }
 
     fn falling(&self, page: u64, vertex: u64, pair: &[u32]) -> Error {

@@ -14,7 +14,7 @@ use crate::engine::sweep::ListVisitor;
 use crate::engine::weights::Weights;
 use outcore_format::guide::Guide;
 use outcore_format::{PAGE_BYTES, Page};
-use outcore_image::{Error, Result, SweepStats};
+use outcore_image::{Error, Result, SweepStats, corrupt};
 use outcore_io::Pinned;
 use outcore_io::buffer::prefetch;
 use outcore_io::plan::UNIT_PAGES;
@@ -172,7 +172,7 @@ pub(crate) struct PageAt<'a> {
 impl PageAt<'_> {
     /// The error for a page that is damaged.
     pub fn corrupt(&self, error: outcore_format::Error) -> Error {
-        Error::corrupt(self.graph.data_file(self.file).path(), self.number * PAGE_BYTES as u64, error)
+        corrupt(self.graph.data_file(self.file).path(), self.number * PAGE_BYTES as u64, error)
     }
 
     /// Visits the wanted lists of a page, or all, whichever is faster. `decoded` is the page that the decoder holds.

@@ -31,7 +31,7 @@ impl<'a> Cells<'a> {
         if graph.manifest().attributes.is_empty() {
             return Ok(None);
         }
-        let mut batches = EdgeBatches::new(&graph, EdgeData { weights: false, attributes: true }, 0)?;
+        let mut batches = EdgeBatches::new(graph, EdgeData { weights: false, attributes: true }, 0)?;
         let schema = Arc::clone(batches.schema());
         Ok(Some(Self::new(&schema, 2, Box::new(move || batches.next_batch()))))
     }

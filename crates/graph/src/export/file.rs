@@ -406,7 +406,7 @@ impl Job<'_> {
 
     fn parquet(&self) -> Result<ExportReport> {
         let (isolated, beside) = self.write_isolated("")?;
-        let mut batches = EdgeBatches::new(&self.graph, EdgeData::all(self.graph), ENCODER_BYTES)?;
+        let mut batches = EdgeBatches::new(self.graph, EdgeData::all(self.graph), ENCODER_BYTES)?;
         let task = self.graph.runtime().task("exporting", Unit::Edges, Some(self.graph.edges()));
         let edges = write_parquet(self.graph, self.output, Arc::clone(batches.schema()), || {
             let batch = batches.next_batch()?;

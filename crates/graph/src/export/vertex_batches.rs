@@ -161,7 +161,7 @@ pub(crate) type NextBatch<'a> = Box<dyn FnMut() -> Result<Option<RecordBatch>> +
 
 /// All vertices and their attributes, and behind these the columns of results, batch by batch.
 pub(crate) fn vertices_with<'a>(graph: &'a Graph, results: Option<&Table>) -> Result<(SchemaRef, NextBatch<'a>)> {
-    let mut vertices = VertexBatches::new(&graph, None)?;
+    let mut vertices = VertexBatches::new(graph, None)?;
     let schema = Arc::clone(vertices.schema());
     let Some(results) = results else { return Ok((schema, Box::new(move || vertices.next_batch()))) };
     let mut rows = results.reader()?;

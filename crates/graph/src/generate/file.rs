@@ -8,7 +8,7 @@ use crate::import::{ImportOptions, OrderChoice};
 use flate2::write::GzEncoder;
 use outcore_image::{Error, Partial, Result};
 use outcore_ingest::{Choice, OwnComment, Weights};
-use outcore_io::{Error as IoError, Runtime, Task, Unit, Writer, folder, into_inner, lock};
+use outcore_io::{Runtime, Task, Unit, Writer, folder, into_inner, lock};
 use outcore_table::Compression;
 use std::io::Write;
 use std::path::Path;
@@ -227,7 +227,7 @@ impl Writing<'_> {
     }
 
     fn pack(&self, bytes: &[u8]) -> Result<Option<Vec<u8>>> {
-        let failed = |error| Error::Io(IoError::file(self.path, "compress", error));
+        let failed = |error| Error::file(self.path, "compress", error);
         match self.format.compression {
             Compression::None => Ok(None),
             Compression::Gzip => {
@@ -245,7 +245,7 @@ impl Writing<'_> {
             self.runtime.cancel().check()?;
             if turn.failure.is_some() {
                 // The other worker's failure was noted first, so this one is never reported.
-                return Err(IoError::Cancelled.into());
+                return Err(Error::Cancelled);
             }
             let wait = self.passed.wait_timeout(turn, Duration::from_millis(100));
             turn = wait.unwrap_or_else(PoisonError::into_inner).0;
@@ -258,9 +258,9 @@ impl Writing<'_> {
 }
 
 /// Users know the name that the file is to have, not the one that it has until it is complete.
-fn named(error: IoError, path: &Path) -> IoError {
+fn named(error: Error, path: &Path) -> Error {
     match error {
-        IoError::File { source, operation, .. } => IoError::file(path, operation, source),
+        Error::File { source, operation, .. } => Error::file(path, operation, source),
         other => other,
     }
 }

@@ -225,7 +225,7 @@ impl Attributes {
         let names: Vec<&str> = self.fields.iter().map(|field| field.name.as_str()).collect();
         let purpose = format!("the batches of rows with the attributes {}", names.join(", "));
         let needed_bytes = needed_bytes.saturating_add(held_bytes);
-        runtime.budget().refusal(&purpose, needed_bytes.saturating_mul(2), held_bytes).into()
+        runtime.budget().refusal(&purpose, needed_bytes.saturating_mul(2), held_bytes)
     }
 
     /// Puts the pieces into the order of the input. Nothing is taken any more.
@@ -582,7 +582,7 @@ impl AttributeRows {
         let most_words = job.plan.memory_bytes / 2 / job.plan.workers as u64 / 4 / 8 / ranges as u64;
         let block_words = usize::try_from(most_words).unwrap_or(usize::MAX).clamp(LEAST_BLOCK_WORDS, 8192);
         let path = job.workspace.temporary(name);
-        Ok(Streams::create(job.runtime.backend(), &path, block_words)?)
+        Streams::create(job.runtime.backend(), &path, block_words)
     }
 
     /// Distributes the rows of all places by the range that they are in.

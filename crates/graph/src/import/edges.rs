@@ -53,7 +53,7 @@ impl Segment {
     /// Calls `visit` with all words, in runs of whole edges, and removes the file.
     pub(super) fn consume(&self, job: &Job<'_>, visit: impl FnMut(&[u64]) -> Result<()>) -> Result<()> {
         self.read(job, visit)?;
-        Ok(job.runtime.backend().remove(&path(job, self.name))?)
+        job.runtime.backend().remove(&path(job, self.name))
     }
 
     /// Calls `visit` with all words, in runs of whole edges.

@@ -65,7 +65,7 @@ pub fn check_memory_of_graph(runtime: &Runtime, facts: &Facts, options: &ImportO
     // The number of vertices is a guess.
     let enough_bytes = enough_bytes.saturating_add(enough_bytes / 8);
     if enough_bytes > available_bytes {
-        return Err(budget.refusal("making a graph in memory", enough_bytes, available_bytes).into());
+        return Err(budget.refusal("making a graph in memory", enough_bytes, available_bytes));
     }
     check_memory(runtime, facts)
 }
@@ -80,10 +80,7 @@ pub fn opens_again(backend: &Arc<dyn Backend>, input: &Path) -> bool {
 /// [`Error::planned_again`] raises it to what these inputs take. Any other error stays as it is.
 pub fn advise(error: Error, runtime: &RuntimeOptions) -> Error {
     let threads = runtime.threads.unwrap_or_else(processors);
-    match error {
-        Error::Io(refused) => refused.advising(enough_bytes(0, threads, Some(0))).into(),
-        error => error,
-    }
+    error.advising(enough_bytes(0, threads, Some(0)))
 }
 
 /// Approximate size of a value of an attribute in an image, in bytes.

@@ -149,7 +149,7 @@ impl IdWriting<'_> {
                 stream = (number / range_vertices) as usize;
                 sink.push(stream, number)?;
             }
-            put(&vertices.id, &mut |word| Ok(sink.push(stream, word)?))?;
+            put(&vertices.id, &mut |word| sink.push(stream, word))?;
             seen += 1;
             if seen.is_multiple_of(1 << 16) {
                 self.job.runtime.cancel().check()?;

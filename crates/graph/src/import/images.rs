@@ -380,7 +380,7 @@ fn vertices_that_meet(
     within: Option<&Bitmap>,
 ) -> Result<(Arc<Bitmap>, u64, bool)> {
     let name = graph.path().display().to_string();
-    let rows = VertexBatches::new(&graph, None)?;
+    let rows = VertexBatches::new(graph, None)?;
     let bytes = ROW_BYTES * (1 + rows.schema().fields().len() as u64) * BATCH_IDS as u64 + 2 * BATCH_TEXT_BYTES as u64;
     let _batch = graph.reserve("conditions on vertices", bytes)?;
     let of_vertices = InputOptions { of_vertices: true, ..InputOptions::default() };

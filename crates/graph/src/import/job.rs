@@ -351,7 +351,7 @@ impl<'a> Job<'a> {
     }
 
     pub(super) fn spill(&self, name: &str) -> Result<Spill> {
-        Ok(Spill::create(self.runtime.backend(), &self.workspace.temporary(name))?)
+        Spill::create(self.runtime.backend(), &self.workspace.temporary(name))
     }
 
     /// Merges the runs of all dictionaries, and what the format declares, into the vertices.

@@ -13,7 +13,7 @@ use outcore_image::{Error, ImageFile, IndexWriter, KEYS_BYTES, PageWriter, Resul
 use outcore_ingest::{LARGE_BLOCK_BYTES, LEAST_BYTES, LEAST_PAGE_BUFFER_BYTES};
 use outcore_io::buffer::{raw_bytes, raw_bytes_mut};
 use outcore_io::sort::radix_sort;
-use outcore_io::{Array, Chain, Error as IoError, Runtime, Spill, SpillWriter, Streams, Task, Unit, into_inner, lock};
+use outcore_io::{Array, Chain, Runtime, Spill, SpillWriter, Streams, Task, Unit, into_inner, lock};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
@@ -157,7 +157,7 @@ impl Writing<'_> {
             self.job.runtime.cancel().check()?;
             if turn.failure.is_some() {
                 // The other worker's failure was noted first, so this one is never reported.
-                return Err(IoError::Cancelled.into());
+                return Err(Error::Cancelled);
             }
             let wait = shared.passed.wait_timeout(turn, Duration::from_millis(100));
             turn = wait.unwrap_or_else(PoisonError::into_inner).0;
@@ -239,7 +239,7 @@ impl<E: Entry> Sorter<'_, E> {
             let mut writer = SpillWriter::new(self.runtime, &spill, spill.len_bytes(), RUN_BUFFER_BYTES)?;
             for some in runs.chunks(most) {
                 merged.push((writer.position_bytes(), some.iter().map(|run| run.1).sum()));
-                self.merge(&spill, some, |entries| Ok(writer.bytes(raw_bytes(entries))?))?;
+                self.merge(&spill, some, |entries| writer.bytes(raw_bytes(entries)))?;
             }
             writer.finish()?;
             runs = merged;

@@ -60,7 +60,7 @@ pub use read::ReadEdge;
 pub use summary::ImportSummary;
 
 use crate::engine::graph::Graph;
-use outcore_image::{Error, ImageOptions, Result};
+use outcore_image::{ImageOptions, Result};
 use outcore_io::Runtime;
 use outcore_io::backend::Memory;
 use std::path::Path;
@@ -110,17 +110,15 @@ pub fn import_into_memory(runtime: &Runtime, source: Source, options: &ImportOpt
     let (least_bytes, enough_bytes) = estimate::in_memory_bytes(&within_memory, source.facts(), options);
     let is_large = source.facts().edges.is_some_and(|edges| edges > ONE_THREAD_EDGES);
     if is_large && least_bytes > available_bytes {
-        return Err(budget.refusal("making a graph in memory", enough_bytes, available_bytes).into());
+        return Err(budget.refusal("making a graph in memory", enough_bytes, available_bytes));
     }
     // A later refusal advises a limit that is enough; without a known number of edges, one that is half as large again.
     let limit_bytes = match source.facts().edges {
         Some(_) => budget.limit_for(enough_bytes, available_bytes),
         None => budget.limit_bytes() / 2 * 3,
     };
-    let report = import(&within_memory, source, &image, options).map_err(|error| match error {
-        Error::Io(refused) => Error::Io(refused.advising_at_least(limit_bytes)),
-        error => error,
-    })?;
+    let report =
+        import(&within_memory, source, &image, options).map_err(|error| error.advising_at_least(limit_bytes))?;
     let opened = Arc::new(within(Some(report.manifest.edges)));
     Ok((Graph::open(&opened, image, ImageOptions::default())?, report))
 }

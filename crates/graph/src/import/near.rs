@@ -21,7 +21,7 @@ use super::job::Job;
 use super::order::{Classes, Cutter, class};
 use super::read::Chunk;
 use super::translate::{AHEAD, groups, locals};
-use outcore_image::{Error, Result};
+use outcore_image::Result;
 use outcore_ingest::mix;
 use outcore_io::buffer::{prefetch, raw_bytes, raw_bytes_mut};
 use outcore_io::{Array, Runtime, Spill, SpillWriter, SpillWriters, Unit};
@@ -65,7 +65,7 @@ pub(super) fn write_pairs(job: &Job<'_>, chunks: &[Chunk], numbers: &Numbers, fi
                     .read(job, |words| append_pairs(words, job.edge_words(), &ids, &mut pairs))
                     .inspect_err(|_| next.store(segments.len(), Ordering::Relaxed))?;
             }
-            Ok::<(), Error>(pairs.finish()?)
+            pairs.finish()
         })?;
     }
     Ok(())

@@ -5,8 +5,7 @@
 
 use super::job::Job;
 use outcore_format::{ImageFile, MAX_VALUE_COLUMNS, PAGE_BYTES, PageBytes, ValueType, values};
-use outcore_image::{Error, Result};
-use outcore_io::Error as IoError;
+use outcore_image::{Error, Result, corrupt};
 use std::io::Read;
 
 pub(super) const PLACE_TYPE: ValueType = ValueType::U64;
@@ -28,10 +27,10 @@ pub(super) fn for_each(job: &Job<'_>, incoming: bool, visit: &mut dyn FnMut(u64)
         if number % 64 == 0 {
             runtime.cancel().check()?;
         }
-        input.read_exact(&mut bytes[..]).map_err(|error| IoError::file(&path, "read", error))?;
+        input.read_exact(&mut bytes[..]).map_err(|error| Error::file(&path, "read", error))?;
         places.clear();
         let page = origin.verify(number, &bytes).and_then(|page| values::decode(&page, PLACE_TYPE, &mut places));
-        page.map_err(|error| Error::corrupt(&path, number * PAGE_BYTES as u64, error))?;
+        page.map_err(|error| corrupt(&path, number * PAGE_BYTES as u64, error))?;
         places.iter().try_for_each(|&place| visit(place))?;
     }
     Ok(())

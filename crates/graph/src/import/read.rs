@@ -561,7 +561,7 @@ impl<'a> Worker<'a> {
             } else if dictionary.is_empty() {
                 let Job { runtime, plan, .. } = self.shared.job;
                 let bytes = plan.dictionary_bytes;
-                return Err(runtime.budget().refusal("the longest id", 2 * bytes, bytes).into());
+                return Err(runtime.budget().refusal("the longest id", 2 * bytes, bytes));
             }
             self.end_chunk()?;
         }
@@ -587,7 +587,7 @@ impl<'a> Worker<'a> {
         let Job { runtime, plan, .. } = self.shared.job;
         if !self.chunks_memory.grow(CHUNK_BYTES) {
             let found_bytes = self.chunks_memory.bytes();
-            return Err(runtime.budget().refusal(CHUNKS_PURPOSE, plan.memory_bytes, found_bytes).into());
+            return Err(runtime.budget().refusal(CHUNKS_PURPOSE, plan.memory_bytes, found_bytes));
         }
         let writer = RunWriter::new(runtime, &self.runs, plan.run_buffer_bytes)?;
         let run = dictionary.finish(writer)?;

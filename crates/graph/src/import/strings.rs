@@ -70,9 +70,8 @@ impl<'a> StringNumbering<'a> {
     /// A numbering that may use `share_bytes` of memory, for values in `values`. `name` is the beginning of the names
     /// of its files.
     pub fn new(job: &'a Job<'a>, values: &'a Spill, name: &str, share_bytes: u64) -> Result<Self> {
-        let spill = |what: &str| {
-            Ok::<_, Error>(Spill::create(job.runtime.backend(), &job.workspace.temporary(&format!("{name}-{what}")))?)
-        };
+        let spill =
+            |what: &str| Spill::create(job.runtime.backend(), &job.workspace.temporary(&format!("{name}-{what}")));
         let (runs, parts) = (Arc::new(spill("runs")?), spill("parts")?);
         Ok(StringNumbering {
             job,
@@ -167,7 +166,7 @@ impl<'a> StringNumbering<'a> {
             } else {
                 let budget = self.job.runtime.budget();
                 let limit_bytes = budget.limit_bytes();
-                return Err(budget.refusal("the longest string of an attribute", 2 * limit_bytes, limit_bytes).into());
+                return Err(budget.refusal("the longest string of an attribute", 2 * limit_bytes, limit_bytes));
             }
         }
     }

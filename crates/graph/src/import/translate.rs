@@ -75,13 +75,12 @@ impl Translation<'_> {
     /// Translates all chunks. Streams are made at `paths`, one per layout, with blocks of `block_words`.
     pub(super) fn run(&self, chunks: &[Chunk], paths: &[&Path], block_words: usize) -> Result<Partitioned> {
         let backend = self.job.runtime.backend();
-        let streams = paths.iter().map(|path| Ok(Streams::create(backend, path, block_words)?));
+        let streams = paths.iter().map(|path| Streams::create(backend, path, block_words));
         let streams = streams.collect::<Result<Vec<_>>>()?;
         let mut distributors = Vec::new();
         for _ in 0..self.job.plan.workers {
             let sinks = streams.iter().zip(self.layouts);
-            let sinks =
-                sinks.map(|(streams, layout)| Ok(streams.sink(self.job.runtime, layout.partitions.len().max(1))?));
+            let sinks = sinks.map(|(streams, layout)| streams.sink(self.job.runtime, layout.partitions.len().max(1)));
             distributors.push(Mutex::new(Distributor { sinks: sinks.collect::<Result<_>>()?, fingerprint: 0 }));
         }
         let edges = chunks.iter().flat_map(|chunk| &chunk.segments).map(|segment| segment.words * 8).sum();

@@ -304,7 +304,7 @@ impl<M: Raw> Vertex<'_, M> {
     pub fn request(&mut self, direction: Direction) {
         let vertex = self.events.id;
         if let Err(error) = self.requests.push(Request { direction, vertex, by: vertex }) {
-            self.events.fail(error.into());
+            self.events.fail(error);
         }
     }
 
@@ -319,7 +319,7 @@ impl<M: Raw> Vertex<'_, M> {
         let by = self.events.id;
         let requests = vertices.iter().map(|&vertex| Request { direction, vertex, by });
         if let Err(error) = self.requests.extend(requests) {
-            self.events.fail(error.into());
+            self.events.fail(error);
         }
     }
 

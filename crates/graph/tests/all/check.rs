@@ -435,5 +435,5 @@ fn a_request_to_stop_is_heard() {
     let directory = tempfile::tempdir().unwrap();
     let graph = open(&models()[0].write(directory.path()), 2);
     graph.runtime().cancel().cancel();
-    assert!(matches!(check(&graph), Err(Error::Io(outcore_io::Error::Cancelled))));
+    assert!(matches!(check(&graph), Err(Error::Cancelled)));
 }

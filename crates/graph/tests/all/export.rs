@@ -405,7 +405,7 @@ fn a_file_is_complete_or_absent() {
         assert_eq!(std::fs::read_dir(&files).unwrap().count(), 0, "{name}");
         let graph = open(&image, 1);
         graph.runtime().cancel().cancel();
-        assert!(matches!(export(&graph, files.join(name)), Err(Error::Io(outcore_io::Error::Cancelled))), "{name}");
+        assert!(matches!(export(&graph, files.join(name)), Err(Error::Cancelled)), "{name}");
         std::fs::remove_dir_all(&files).unwrap();
     }
 }

@@ -186,5 +186,5 @@ fn a_request_to_stop_is_heard() {
     let directory = tempfile::tempdir().unwrap();
     let graph = open(&model.write(directory.path()), 1);
     graph.runtime().cancel().cancel();
-    assert!(matches!(streamed(&graph), Err(Error::Io(outcore_io::Error::Cancelled))));
+    assert!(matches!(streamed(&graph), Err(Error::Cancelled)));
 }

@@ -50,7 +50,7 @@ fn import_with(faults: Faults, directory: &Path, replaces: bool, order: OrderCho
             true
         }
         Err(error) => {
-            assert!(matches!(error, Error::Io(outcore_io::Error::File { .. })), "{error}");
+            assert!(matches!(error, Error::File { .. }), "{error}");
             assert_eq!(path.exists(), replaces, "{faults:?}");
             if let Some(before) = before {
                 assert!(files(&path) == before, "{faults:?}");
@@ -142,7 +142,7 @@ fn a_request_to_stop_leaves_nothing_behind() {
                 break;
             }
             let error = result.unwrap_err();
-            assert!(matches!(error, Error::Io(outcore_io::Error::Cancelled)), "{error}");
+            assert!(matches!(error, Error::Cancelled), "{error}");
             assert_eq!(names(directory.path()), Vec::<String>::new(), "{k}");
         }
     }
@@ -210,7 +210,7 @@ fn only_images_are_replaced_and_only_with_the_option() {
     assert_eq!(names(&path), ["manifest.json"]);
     std::fs::remove_dir_all(&path).unwrap();
     let missing = directory.path().join("missing").join("graph.oc");
-    assert!(matches!(import_to(&missing, false), Err(Error::Io(outcore_io::Error::File { .. }))));
+    assert!(matches!(import_to(&missing, false), Err(Error::File { .. })));
     import_to(&path, false).unwrap();
     let before = files(&path);
     let error = import_to(&path, false).unwrap_err().to_string();

@@ -232,17 +232,14 @@ fn the_back_end_of_an_import_says_what_can_be_opened_again() {
 #[test]
 fn a_refused_runtime_has_advice_for_an_import() {
     let limits = RuntimeOptions { memory_bytes: Some(1 << 20), threads: Some(1), ..RuntimeOptions::default() };
-    let refusal = Error::from(Runtime::new(limits.clone()).map(drop).unwrap_err());
-    let advised = |error: &Error| match error {
-        Error::Io(refused) => refused.advised_bytes().unwrap(),
-        other => panic!("{other}"),
-    };
+    let refusal = Runtime::new(limits.clone()).map(drop).unwrap_err();
+    let advised = |error: &Error| error.advised_bytes().unwrap();
     let before = advised(&refusal);
     let after = advise(refusal, &limits);
     assert!(advised(&after) > before, "{after}");
     // A limit of a few times the first one is planned under, whatever the first one was.
     let planned = after.planned_again(|bytes| match bytes < 100 << 20 {
-        true => Err(Runtime::new(limits.clone()).unwrap_err().advising_at_least(100 << 20).into()),
+        true => Err(Runtime::new(limits.clone()).unwrap_err().advising_at_least(100 << 20)),
         false => Ok(()),
     });
     assert_eq!(advised(&planned), 100 << 20);

@@ -202,7 +202,7 @@ fn failures_end_a_loop_and_limits_are_refused_at_its_beginning() {
         );
         let mut lists = graph.lists(plain, Frontier::All).into_iter();
         match lists.find_map(Result::err) {
-            Some(Error::Io(_)) => assert!(lists.next().is_none(), "operation {k}"),
+            Some(Error::File { .. }) => assert!(lists.next().is_none(), "operation {k}"),
             Some(other) => panic!("operation {k}: {other}"),
             None => {
                 assert!(k > 3, "only {k} operations");
@@ -256,5 +256,5 @@ fn lists_that_are_kept_are_reserved_until_they_are_dropped() {
     let budget = graph.runtime().budget();
     let _others = budget.reserve("others", budget.available_bytes() - (4 << 20)).unwrap();
     let all: Result<Vec<_>> = graph.lists(Direction::Out, Frontier::All).into_iter().collect();
-    assert!(matches!(all, Err(Error::Io(outcore_io::Error::Memory { .. }))));
+    assert!(matches!(all, Err(Error::Memory { .. })));
 }

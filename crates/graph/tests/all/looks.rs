@@ -57,7 +57,7 @@ fn the_edges_of_a_vertex_are_reserved_however_many_a_page_holds() {
     let budget = graph.runtime().budget();
     let _others = budget.reserve("others", budget.available_bytes() - (12 << 20)).unwrap();
     match edges.of(0) {
-        Err(Error::Io(outcore_io::Error::Memory { purpose, needed_bytes, .. })) => {
+        Err(Error::Memory { purpose, needed_bytes, .. }) => {
             assert_eq!(purpose, "the edges from a vertex");
             assert!(needed_bytes > 250 * u64::from(vertices), "{needed_bytes} bytes");
         }

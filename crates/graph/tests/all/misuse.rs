@@ -164,7 +164,7 @@ fn operations_on_one_graph_are_stopped_each_on_its_own() {
     let (one, other) = (graph.for_operation(None), graph.for_operation(None));
     one.runtime().cancel().cancel();
     for _ in 0..2 {
-        assert!(matches!(degrees(&one), Err(Error::Io(outcore_io::Error::Cancelled))));
+        assert!(matches!(degrees(&one), Err(Error::Cancelled)));
         assert_eq!(degrees(&other).unwrap(), expected);
         assert_eq!(degrees(&graph.for_operation(None)).unwrap(), expected);
     }
@@ -192,12 +192,10 @@ fn batches_do_not_go_on_after_an_error() {
         let (operation, mut some) = edges();
         (0..read).for_each(|place| assert_eq!(some.next_batch().unwrap().unwrap(), batches[place]));
         operation.runtime().cancel().cancel();
-        assert!(matches!(some.next_batch(), Err(Error::Io(outcore_io::Error::Cancelled))));
+        assert!(matches!(some.next_batch(), Err(Error::Cancelled)));
         operation.runtime().cancel().reset();
         for _ in 0..2 {
-            let Err(Error::Io(outcore_io::Error::StreamFailed { earlier })) = some.next_batch() else {
-                panic!("batches go on")
-            };
+            let Err(Error::StreamFailed { earlier }) = some.next_batch() else { panic!("batches go on") };
             assert!(earlier.contains("stopped on request"), "{earlier}");
         }
     }
@@ -206,7 +204,7 @@ fn batches_do_not_go_on_after_an_error() {
     table.image().runtime().cancel().cancel();
     assert!(rows.next_batch().is_err());
     table.image().runtime().cancel().reset();
-    assert!(matches!(rows.next_batch(), Err(Error::Io(outcore_io::Error::StreamFailed { .. }))));
+    assert!(matches!(rows.next_batch(), Err(Error::StreamFailed { .. })));
 }
 
 #[test]
@@ -247,7 +245,7 @@ fn a_mapper_is_right_again_after_a_step_that_was_cancelled() {
                     graph.runtime().cancel().cancel();
                 }
             });
-            let cancelled = matches!(outcome, Err(Error::Io(outcore_io::Error::Cancelled)));
+            let cancelled = matches!(outcome, Err(Error::Cancelled));
             assert!(cancelled || outcome.is_ok());
             graph.runtime().cancel().reset();
             if cancelled {
@@ -357,7 +355,7 @@ fn a_worker_that_fails_ends_those_that_wait_for_its_page() {
         let failing = Levels::new(if panics { Failure::Panics } else { Failure::Stops(cancel.clone()) });
         match catch_unwind(AssertUnwindSafe(|| failing.relax(&graph, &mut relaxer))) {
             Ok(stopped) => {
-                assert!(matches!(stopped, Err(Error::Io(outcore_io::Error::Cancelled))) && !panics, "{stopped:?}");
+                assert!(matches!(stopped, Err(Error::Cancelled)) && !panics, "{stopped:?}");
             }
             Err(_) => assert!(panics),
         }

@@ -23,7 +23,7 @@ fn import_image(directory: &Path) -> PathBuf {
 }
 
 fn open_image(image: &Path) -> Result<Graph> {
-    Ok(Graph::open(&common::runtime(2), image, ImageOptions::default())?)
+    Graph::open(&common::runtime(2), image, ImageOptions::default())
 }
 
 /// Writes a column of values anew, in one page of this type.
@@ -57,22 +57,22 @@ fn rewrite_strings(image: &Path, file: ImageFile, strings: &[&str]) {
 /// The answers of whoever reads the edges and their values.
 fn readers_of_edges(graph: &Graph) -> Vec<(&'static str, Result<()>)> {
     let exported = || {
-        let mut batches = EdgeBatches::new(&graph, EdgeData::all(graph), 0)?;
+        let mut batches = EdgeBatches::new(graph, EdgeData::all(graph), 0)?;
         while batches.next_batch()?.is_some() {}
         Ok(())
     };
-    let looked_up = || EdgesFrom::new(&graph)?.of(0).map(drop);
+    let looked_up = || EdgesFrom::new(graph)?.of(0).map(drop);
     vec![("export", exported()), ("head", first_edges(graph, 10).map(drop)), ("lookup", looked_up())]
 }
 
 fn readers_of_vertices(graph: &Graph) -> Vec<(&'static str, Result<()>)> {
     let exported = || {
-        let mut batches = VertexBatches::new(&graph, None)?;
+        let mut batches = VertexBatches::new(graph, None)?;
         while batches.next_batch()?.is_some() {}
         Ok(())
     };
     let looked_up = || {
-        let data = VertexData::new(&graph)?;
+        let data = VertexData::new(graph)?;
         (0..3).try_for_each(|vertex| data.of(vertex).map(drop))
     };
     vec![("export", exported()), ("lookup", looked_up())]

@@ -119,14 +119,13 @@ fn writes_pairs_within(graph: &Graph, left_bytes: u64, output: &Path) -> bool {
     let budget = graph.runtime().budget();
     let _others = budget.reserve("others", budget.available_bytes() - left_bytes).unwrap();
     let is_promised = graph.check_output(output, &[ColumnKind::Component]).is_ok();
-    let outcome =
-        Array::<u32>::zeroed(budget, "test", graph.vertices() as usize).map_err(Error::from).and_then(|mut all| {
-            all.iter_mut().zip(0..).for_each(|(component, vertex)| *component = vertex & !1);
-            graph.table(vec![("component".to_owned(), Column::Component(Arc::new(all)))]).write(output)
-        });
+    let outcome = Array::<u32>::zeroed(budget, "test", graph.vertices() as usize).and_then(|mut all| {
+        all.iter_mut().zip(0..).for_each(|(component, vertex)| *component = vertex & !1);
+        graph.table(vec![("component".to_owned(), Column::Component(Arc::new(all)))]).write(output)
+    });
     match outcome {
         Ok(()) => true,
-        Err(Error::Io(outcore_io::Error::Memory { .. })) if !is_promised => false,
+        Err(Error::Memory { .. }) if !is_promised => false,
         Err(error) => panic!("{left_bytes} bytes, promised to be enough: {error}"),
     }
 }
@@ -362,7 +361,7 @@ fn a_file_is_complete_or_absent() {
             };
             assert_eq!(names, 1, "nothing else is left: {ending} {fail_at}");
             assert_eq!(std::fs::read(&path).unwrap(), b"old", "{ending} {fail_at}");
-            assert!(matches!(error, Error::Io(_)), "{ending} {fail_at}: {error}");
+            assert!(matches!(error, Error::File { .. }), "{ending} {fail_at}: {error}");
             failures += 1;
         }
         assert!(failures >= 5, "create, write, sync, rename, sync of the folder: {failures}");
@@ -373,7 +372,7 @@ fn a_file_is_complete_or_absent() {
         let text = table.write(&path).unwrap_err().to_string();
         assert!(text.contains("No space left") && text.contains(path.to_str().unwrap()), "{ending}: {text}");
         graph.runtime().cancel().cancel();
-        assert!(matches!(table.write(&path), Err(Error::Io(outcore_io::Error::Cancelled))), "{ending}");
+        assert!(matches!(table.write(&path), Err(Error::Cancelled)), "{ending}");
         assert_eq!(std::fs::read(&path).unwrap(), b"old");
         assert_eq!(std::fs::read_dir(&files).unwrap().count(), 1);
         std::fs::remove_file(&path).unwrap();
@@ -386,7 +385,7 @@ fn a_file_is_complete_or_absent() {
     }
     std::fs::create_dir(files.join("directory.csv")).unwrap();
     assert!(matches!(table.write(files.join("directory.csv")), Err(Error::Usage(_))));
-    assert!(matches!(table.write(files.join("missing/table.csv")), Err(Error::Io(_))));
+    assert!(matches!(table.write(files.join("missing/table.csv")), Err(Error::File { .. })));
 }
 
 #[test]

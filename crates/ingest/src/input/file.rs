@@ -77,7 +77,7 @@ impl Input {
             return Ok(pipe(Path::new(STANDARD_INPUT), path));
         }
         let backend = context.backend();
-        let file = backend.look(What::Named(path)).map_err(|e| outcore_io::Error::file(path, "open", e))?;
+        let file = backend.look(What::Named(path)).map_err(|e| Error::file(path, "open", e))?;
         if file.kind == FileKind::Directory {
             if backend.named(&path.join("manifest.json")).is_some() {
                 return Err(Error::input(path, None, "a file", "an Outcore image")
@@ -112,7 +112,7 @@ impl Input {
             Content::Memory(_) => {}
             Content::File => {
                 let file = self.context.backend().input(&self.path)?;
-                let failed = |error| outcore_io::Error::file_at(&self.path, "read", 0, error);
+                let failed = |error| Error::file_at(&self.path, "read", 0, error);
                 let len = file.read_some(&mut start, 0).map_err(failed)?;
                 if zip_member::is_zip(&start[..len]) {
                     let read_at = |bytes: &mut [u8], offset_bytes| file.read_at(bytes, offset_bytes);
@@ -191,9 +191,9 @@ impl Input {
 
     /// A refusal of memory while the input is opened, with a limit that is enough for the import too: its blocks
     /// reserve `block_bytes`, beside `held_bytes` that the input keeps reserved.
-    pub(crate) fn advising(&self, refusal: outcore_io::Error, block_bytes: u64, held_bytes: u64) -> Error {
+    pub(crate) fn advising(&self, refusal: Error, block_bytes: u64, held_bytes: u64) -> Error {
         let held_bytes = self.budget().reserved_bytes().saturating_add(held_bytes);
-        refusal.advising(enough_bytes(block_bytes, self.threads(), Some(held_bytes))).into()
+        refusal.advising(enough_bytes(block_bytes, self.threads(), Some(held_bytes)))
     }
 
     /// The file of another name beside this one, compressed or not, if there is one; bytes in memory have none.
@@ -222,7 +222,7 @@ impl Input {
             let found = format!("{name} in an archive");
             return Err(Error::input(&self.path, None, "a file as this format has it", found).advise("unpack it"));
         }
-        Ok(self.context.backend().input(&self.path)?)
+        self.context.backend().input(&self.path)
     }
 
     /// The first plain bytes of the input, at most `len`, which stay to be read.
@@ -243,7 +243,7 @@ impl Input {
                 let mut file = self.context.backend().input(&self.path)?;
                 let start_bytes = self.member.as_ref().map_or(0, |member| member.start_bytes);
                 let moved = file.seek(SeekFrom::Start(start_bytes));
-                moved.map_err(|e| outcore_io::Error::file_at(&self.path, "read", start_bytes, e))?;
+                moved.map_err(|e| Error::file_at(&self.path, "read", start_bytes, e))?;
                 Box::new(file)
             }
             Content::File => Box::new(self.context.backend().input(&self.path)?),
@@ -259,7 +259,7 @@ impl Input {
                     let is_standard = path == Path::new("-");
                     let opened =
                         if is_standard { PipeReader::standard_input(cancel) } else { PipeReader::open(&path, cancel) };
-                    Box::new(opened.map_err(|e| outcore_io::Error::file(&self.path, "open", e))?)
+                    Box::new(opened.map_err(|e| Error::file(&self.path, "open", e))?)
                 }
                 Pipe::Taken => {
                     return Err(Error::input(&self.path, None, "an input that can be read twice", "a pipe")
@@ -276,7 +276,7 @@ impl Input {
         let mut start = Vec::with_capacity(START_BYTES);
         let failed = |error: std::io::Error| match error.downcast() {
             Ok(own) => own,
-            Err(error) => outcore_io::Error::file_at(&self.path, "read", 0, error),
+            Err(error) => Error::file_at(&self.path, "read", 0, error),
         };
         if self.member.is_none() {
             raw.by_ref().take(START_BYTES as u64).read_to_end(&mut start).map_err(failed)?;
@@ -324,9 +324,7 @@ impl Input {
         if matches!(coding, Coding::Zstd | Coding::Bzip2 | Coding::Xz) {
             // The first window is reserved now, before the import plans with the free memory.
             stream.peek(1).map_err(|error| match error {
-                Error::Io(refusal @ outcore_io::Error::Memory { needed_bytes, .. }) => {
-                    self.advising(refusal, 0, needed_bytes)
-                }
+                refusal @ Error::Memory { needed_bytes, .. } => self.advising(refusal, 0, needed_bytes),
                 other => other,
             })?;
         }
@@ -471,8 +469,8 @@ impl Stream {
 
     /// The cause of a failed read: the budget, the device, a truncated stream, or a damaged one.
     fn failure(&self, error: std::io::Error) -> Error {
-        let error = match error.downcast::<outcore_io::Error>() {
-            Ok(error) => return error.into(),
+        let error = match error.downcast::<Error>() {
+            Ok(error) => return error,
             Err(error) => error,
         };
         if let Some(BytesBehind { start_bytes }) = error.get_ref().and_then(|error| error.downcast_ref()) {
@@ -496,7 +494,7 @@ impl Stream {
             _ => {}
         }
         if self.coding == Coding::Plain || error.raw_os_error().is_some() {
-            return outcore_io::Error::file_at(&self.path, "read", at, error).into();
+            return Error::file_at(&self.path, "read", at, error);
         }
         if error.kind() == std::io::ErrorKind::UnexpectedEof {
             return truncated(&self.path, &format!("a complete {} stream", self.coding.name()), at);

@@ -265,7 +265,7 @@ impl Walk<'_> {
     fn names(&self, folder: &Path) -> Result<Vec<OsString>> {
         let here = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
         let names = self.backend.list(Location::at(here));
-        Ok(names.map_err(|error| outcore_io::Error::file(here, "list", error))?)
+        names.map_err(|error| Error::file(here, "list", error))
     }
 
     fn folder(&mut self, folder: &Path) -> Result<()> {
@@ -286,7 +286,7 @@ impl Walk<'_> {
     fn enter(&mut self, folder: &Path, with_all_below: bool) -> Result<()> {
         let here = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
         let identity = self.backend.look(What::Named(here)).map(|found| found.identity);
-        let identity = identity.map_err(|error| outcore_io::Error::file(here, "open", error))?;
+        let identity = identity.map_err(|error| Error::file(here, "open", error))?;
         let outer = self.folders.iter().find(|(_, own)| *own == identity);
         if let Some((outer, _)) = outer.filter(|_| with_all_below) {
             let found = format!("a symbolic link that leads back to {}", outer.display());
@@ -303,7 +303,7 @@ impl Walk<'_> {
 
     fn take(&mut self, path: PathBuf) -> Result<()> {
         let file = self.backend.look(What::Named(&path));
-        match file.map_err(|error| outcore_io::Error::file(&path, "open", error))?.kind {
+        match file.map_err(|error| Error::file(&path, "open", error))?.kind {
             FileKind::Directory if is_image(self.backend, &path) => {
                 Err(Error::input(&path, None, "a file or a folder", "an Outcore image").advise(
                     "name images one by one, or by a pattern such as 'FOLDER/*.oc', beside the folder or in its place",

@@ -63,7 +63,7 @@ impl Member {
         };
         let failed = |error: io::Error| match error.kind() {
             ErrorKind::UnexpectedEof => damaged("a directory that leads beyond the end of the file"),
-            _ => outcore_io::Error::file_at(path, "read", 0, error).into(),
+            _ => Error::file_at(path, "read", 0, error),
         };
         let (mut at, count) =
             directory(len_bytes, read_at).map_err(failed)?.ok_or_else(|| damaged("no end of a directory"))?;

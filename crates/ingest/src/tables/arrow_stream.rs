@@ -197,13 +197,13 @@ impl ArrowStream {
 
     /// The error for a message that does not fit and takes `block_bytes`, of which `held_bytes` are missing. The limit
     /// that it asks for is enough for all the import, if no larger one follows.
-    fn refused(&self, refusal: outcore_io::Error, block_bytes: u64, held_bytes: u64) -> Error {
+    fn refused(&self, refusal: Error, block_bytes: u64, held_bytes: u64) -> Error {
         let Some(first_bytes) = self.first_bytes else {
             return self.input.advising(refusal, block_bytes, held_bytes);
         };
         // The plan leaves every reader as much as the first batch took, and a sixteenth of all memory for the rest.
         let larger_bytes = block_bytes.saturating_sub(first_bytes).saturating_mul(self.input.threads() as u64);
-        refusal.advising(PLAN_SHARE.saturating_mul(block_bytes.saturating_add(larger_bytes))).into()
+        refusal.advising(PLAN_SHARE.saturating_mul(block_bytes.saturating_add(larger_bytes)))
     }
 
     /// Unpacked size of the buffers of the next message; reads them, and keeps nothing.

@@ -360,7 +360,7 @@ impl Iterator for RowGroup {
             let budget = self.file.input.budget();
             match budget.reserve("decoding a row group", self.block_bytes) {
                 Ok(reservation) => self.reservation = Some(reservation),
-                Err(error) => return Some(Err(error.into())),
+                Err(error) => return Some(Err(error)),
             }
         }
         let decoded = self.decode_next();

@@ -312,7 +312,7 @@ impl<'a> Candidates<'a> {
 mod tests {
     use super::*;
     use outcore_image::Error;
-    use outcore_io::{Error as IoError, RuntimeOptions};
+    use outcore_io::RuntimeOptions;
 
     /// One try and several, one part of candidates and several.
     #[test]
@@ -325,7 +325,7 @@ mod tests {
             assert_eq!(reclustered(&runtime, &candidates, &shares, k, 1).unwrap().len(), 3 * k);
             runtime.cancel().cancel();
             let found = reclustered(&runtime, &candidates, &shares, k, 1);
-            assert!(matches!(found, Err(Error::Io(IoError::Cancelled))), "{m} candidates, {k} centres");
+            assert!(matches!(found, Err(Error::Cancelled)), "{m} candidates, {k} centres");
         }
     }
 }

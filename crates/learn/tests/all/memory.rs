@@ -4,7 +4,7 @@ use crate::common::*;
 use outcore_array::kernel::Binary;
 use outcore_array::{Array, ElementType, Goal, Part, Purpose, Source, SourceReader};
 use outcore_image::{Error, Stats};
-use outcore_io::{Error as IoError, Runtime};
+use outcore_io::Runtime;
 use outcore_learn::*;
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ fn check(name: &str, numbers: &Array, fit: &Fit) {
             let x = open(&runtime, &path);
             match fit(&runtime, &x) {
                 Ok(_) => break,
-                Err(Error::Io(ref refusal @ IoError::Memory { advised_bytes, .. })) => {
+                Err(ref refusal @ Error::Memory { advised_bytes, .. }) => {
                     assert_eq!(runtime.bytes_read(), 0, "{name}, {threads} threads: {refusal}");
                     assert!(advised_bytes > limit, "{name}");
                     limit = advised_bytes;
@@ -163,7 +163,7 @@ fn names_of_columns_are_reserved() {
     std::fs::write(&path, &bytes).unwrap();
     std::fs::File::options().write(true).open(&path).unwrap().set_len(128 + 8_000_000).unwrap();
     let refused = Data::open(&runtime_under(1, 64 << 20, None), &path).map(|data| data.names.len());
-    assert!(matches!(refused, Err(Error::Io(IoError::Memory { .. }))), "{refused:?}");
+    assert!(matches!(refused, Err(Error::Memory { .. })), "{refused:?}");
     let runtime = runtime_under(1, 1 << 30, None);
     let before = runtime.budget().free_bytes();
     let data = Data::open(&runtime, &path).unwrap();

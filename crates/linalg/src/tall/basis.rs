@@ -108,7 +108,7 @@ pub(crate) fn temporary_folder(graph: &Graph) -> PathBuf {
 pub(crate) fn write_block(space: &Space<'_>, block: &[f64], spill: &Spill, offset_bytes: u64) -> Result<()> {
     space.stripes(|_, rows| {
         let place = space.place(&rows);
-        Ok(spill.write(raw_bytes(&block[place.clone()]), offset_bytes + 8 * place.start as u64)?)
+        spill.write(raw_bytes(&block[place.clone()]), offset_bytes + 8 * place.start as u64)
     })?;
     Ok(())
 }
@@ -197,7 +197,7 @@ impl<'a> Basis<'a> {
         if !has_room && let Some(array) = self.evict(1)? {
             return Ok(array);
         }
-        Ok(Array::zeroed(budget, PURPOSE, self.space.numbers())?)
+        Array::zeroed(budget, PURPOSE, self.space.numbers())
     }
 
     /// Gives memory back that [`Basis::fresh`] gave.

@@ -72,7 +72,7 @@ impl<'a> Space<'a> {
 
     /// A block of zeros.
     pub fn zeros(&self, purpose: &str) -> Result<Array<f64>> {
-        Ok(Array::zeroed(self.runtime.budget(), purpose, self.numbers())?)
+        Array::zeroed(self.runtime.budget(), purpose, self.numbers())
     }
 
     /// Number of rows processed together.

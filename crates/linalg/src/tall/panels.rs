@@ -145,7 +145,7 @@ impl<'a> Panels<'a> {
             Stored::Disk(offset_bytes) => {
                 let (hold, spill) = (&mut hold[..space.numbers()], file(self.spill.as_ref()));
                 space.stripes_of(hold, |_, rows, numbers| {
-                    Ok(spill.read(raw_bytes_mut(numbers), offset_bytes + 8 * space.place(&rows).start as u64)?)
+                    spill.read(raw_bytes_mut(numbers), offset_bytes + 8 * space.place(&rows).start as u64)
                 })?;
                 Ok(hold)
             }

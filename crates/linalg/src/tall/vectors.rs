@@ -4,7 +4,7 @@ use crate::tall::basis::Basis;
 use crate::tall::panels::Panels;
 use crate::tall::{Space, check_room};
 use faer::c64;
-use outcore_image::{Error, Result};
+use outcore_image::Result;
 use outcore_matrix::{Operand, SparseMatrix};
 use std::ops::Range;
 
@@ -87,7 +87,7 @@ impl<'a> Vectors<'a> {
             for (row, values) in rows.zip(piece.chunks_exact(width)) {
                 work(self.matrix.row_of(self.side, row), columns.clone(), &values[..columns.len()]);
             }
-            self.space().runtime.cancel().check().map_err(Error::from)
+            self.space().runtime.cancel().check()
         };
         let width = self.space().width;
         match &self.store {

@@ -107,7 +107,7 @@ fn a_stopped_run_resumes_with_the_same_bits() {
             let runtime = stopped_after(products, 1 + stops % 3, [None, Some(32 << 20)][stops % 2]);
             match solve(solver, &matrix(&runtime, &image, true), Some(&checkpoints)) {
                 Ok(found) => break found,
-                Err(Error::Io(outcore_io::Error::Cancelled)) => stops += 1,
+                Err(Error::Cancelled) => stops += 1,
                 Err(error) => panic!("{error}"),
             }
         };

@@ -205,7 +205,7 @@ fn as_many_vectors_are_in_memory_as_there_is_room_for() {
         if found.vectors == 1 {
             drop(found);
             let refused = pagerank(&own, &RankOptions { vectors: Some(3), ..STRICT }).unwrap_err();
-            assert!(matches!(refused, Error::Io(outcore_io::Error::Memory { .. })), "{refused}");
+            assert!(matches!(refused, Error::Memory { .. }), "{refused}");
         }
     }
     assert_eq!((found_vectors[0], found_vectors[3]), (3, 1), "{found_vectors:?}");

@@ -325,7 +325,7 @@ fn operations_without_complex_values_are_refused() {
     assert!(refused.contains(".mtx"), "{refused}");
     assert_eq!((graph.info().weight_type, graph.info().weights.as_deref()), (Some("complex"), Some("value")));
     // Without values it is a matrix of ones.
-    let ones = SparseMatrix::new(&graph, false).unwrap();
+    let ones = SparseMatrix::new(graph, false).unwrap();
     assert!(!ones.is_complex());
     ones.multiply(Semiring::MinPlus, Operand::Matrix, &[1.0; 7], 1, &mut [0.0; 7]).unwrap();
 

@@ -431,7 +431,7 @@ fn columns_that_memory_has_no_room_for_take_further_passes_which_read_each_page_
     let _taken = leave(400 << 10);
     let refused =
         matrix.multiply(Semiring::PlusTimes, Operand::Matrix, &factor(rows, 1), 1, &mut vec![0.0; rows as usize]);
-    assert!(matches!(refused, Err(Error::Io(outcore_io::Error::Memory { .. }))), "{refused:?}");
+    assert!(matches!(refused, Err(Error::Memory { .. })), "{refused:?}");
 }
 
 #[test]

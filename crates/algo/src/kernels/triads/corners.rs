@@ -274,7 +274,7 @@ impl<'g, S: Share> Counting<'g, S> {
             if wanted <= self.neighbourhoods.entries(chunk) {
                 // Another operation took memory after this one had made sure of it.
                 let available_bytes = 4 * self.block.entries.len() as u64;
-                return Err(graph.runtime().budget().refusal("lists", 4 * wanted, available_bytes).into());
+                return Err(graph.runtime().budget().refusal("lists", 4 * wanted, available_bytes));
             }
             let (image, vertices) = (graph.path().display(), self.neighbourhoods.range(chunk));
             let entries = self.neighbourhoods.entries(chunk);

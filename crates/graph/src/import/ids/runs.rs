@@ -104,12 +104,12 @@ impl<'a> RunWriter<'a> {
     fn counts(&mut self, sources: u64, targets: u64) -> Result<()> {
         self.records += 1;
         self.writer.number(sources)?;
-        Ok(self.writer.number(targets)?)
+        self.writer.number(targets)
     }
 
     /// Appends the local of the record before.
     pub fn local(&mut self, local: u64) -> Result<()> {
-        Ok(self.writer.number(local)?)
+        self.writer.number(local)
     }
 
     pub fn finish(self, locals: Locals) -> Result<Run> {
@@ -179,7 +179,7 @@ impl RunId for Vec<u8> {
     fn read(&mut self, reader: &mut SpillReader<'_>, _: u64) -> Result<()> {
         self.clear();
         let len = reader.number()?;
-        Ok(reader.bytes(len as usize, self)?)
+        reader.bytes(len as usize, self)
     }
 
     fn write(&self, writer: &mut RunWriter<'_>, sources: u64, targets: u64) -> Result<()> {
@@ -453,7 +453,7 @@ impl Vertices {
                 None => {
                     let mut parent = SpillReader::new(&spill, runtime.budget(), self.buffer_bytes)?;
                     parent.seek(node.numbers_bytes, node.numbers_bytes + 8 * node.run.records);
-                    descent.tell(&mut node.children, || Ok(parent.word()?))?;
+                    descent.tell(&mut node.children, || parent.word())?;
                     below.extend(node.children.iter_mut());
                 }
             }
@@ -505,7 +505,7 @@ impl Descent<'_> {
                 self.runtime.cancel().check()?;
             }
         }
-        Ok(writers.finish()?)
+        writers.finish()
     }
 }
 

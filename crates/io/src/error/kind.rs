@@ -1,6 +1,6 @@
 //! Kinds of errors: one list for exit codes of the command, exceptions in Python, and programs in Rust.
 
-use crate::Error;
+use super::Error;
 use std::io::ErrorKind as System;
 
 /// The kind of an [`Error`], by which a program decides how to go on.
@@ -113,11 +113,22 @@ impl Error {
     /// The kind, by which a program decides how to go on.
     pub fn kind(&self) -> ErrorKind {
         match self {
-            Error::Io(error) => kind_of(error),
+            Error::File { source, .. } => match source.kind() {
+                System::NotFound | System::NotADirectory => ErrorKind::Missing,
+                System::AlreadyExists => ErrorKind::Exists,
+                System::PermissionDenied | System::ReadOnlyFilesystem => ErrorKind::Permission,
+                System::StorageFull | System::QuotaExceeded | System::FileTooLarge => ErrorKind::Disk,
+                _ => ErrorKind::Device,
+            },
+            Error::Memory { .. } | Error::MemoryRefused { .. } => ErrorKind::Memory,
+            Error::ThreadRefused { .. } => ErrorKind::Device,
+            Error::Cancelled => ErrorKind::Interrupted,
             Error::Corrupt { .. } => ErrorKind::Damaged,
             Error::Input { .. } => ErrorKind::Input,
             Error::Verification { .. } => ErrorKind::Verification,
-            Error::Usage(_)
+            Error::ThreadCount { .. }
+            | Error::OtherProcess { .. }
+            | Error::Usage(_)
             | Error::Index(_)
             | Error::Unsuitable(_)
             | Error::Closed { .. }
@@ -127,28 +138,8 @@ impl Error {
             Error::Exists { .. } => ErrorKind::Exists,
             Error::DiskSpace { .. } => ErrorKind::Disk,
             Error::NoId { .. } | Error::NoVertex { .. } => ErrorKind::NoVertex,
-            Error::Custom(error) => match error.downcast_ref::<Error>() {
-                Some(error) => error.kind(),
-                None => error.downcast_ref().map_or(ErrorKind::Other, kind_of),
-            },
+            Error::StreamFailed { .. } | Error::Custom(_) => ErrorKind::Other,
         }
-    }
-}
-
-fn kind_of(error: &outcore_io::Error) -> ErrorKind {
-    match error {
-        outcore_io::Error::File { source, .. } => match source.kind() {
-            System::NotFound | System::NotADirectory => ErrorKind::Missing,
-            System::AlreadyExists => ErrorKind::Exists,
-            System::PermissionDenied | System::ReadOnlyFilesystem => ErrorKind::Permission,
-            System::StorageFull | System::QuotaExceeded | System::FileTooLarge => ErrorKind::Disk,
-            _ => ErrorKind::Device,
-        },
-        outcore_io::Error::Memory { .. } | outcore_io::Error::MemoryRefused { .. } => ErrorKind::Memory,
-        outcore_io::Error::ThreadCount { .. } | outcore_io::Error::OtherProcess { .. } => ErrorKind::Usage,
-        outcore_io::Error::ThreadRefused { .. } => ErrorKind::Device,
-        outcore_io::Error::Cancelled => ErrorKind::Interrupted,
-        outcore_io::Error::StreamFailed { .. } => ErrorKind::Other,
     }
 }
 
@@ -171,7 +162,7 @@ mod tests {
 
     #[test]
     fn errors_of_the_system_are_told_apart() {
-        let of_file = |kind: io::ErrorKind| Error::Io(outcore_io::Error::file("x", "write", kind.into())).kind();
+        let of_file = |kind: io::ErrorKind| Error::file("x", "write", kind.into()).kind();
         assert_eq!(of_file(io::ErrorKind::NotFound), ErrorKind::Missing);
         assert_eq!(of_file(io::ErrorKind::AlreadyExists), ErrorKind::Exists);
         assert_eq!(of_file(io::ErrorKind::PermissionDenied), ErrorKind::Permission);
@@ -180,10 +171,10 @@ mod tests {
         assert_eq!(of_file(io::ErrorKind::QuotaExceeded), ErrorKind::Disk);
         assert_eq!(of_file(io::ErrorKind::FileTooLarge), ErrorKind::Disk);
         assert_eq!(of_file(io::ErrorKind::TimedOut), ErrorKind::Device);
-        assert_eq!(Error::Io(outcore_io::Error::Cancelled).kind(), ErrorKind::Interrupted);
+        assert_eq!(Error::Cancelled.kind(), ErrorKind::Interrupted);
         // An error that passed through a function of the caller keeps its kind.
         assert_eq!(Error::custom(Error::NoVertex { vertex: 5, vertices: 3 }).kind(), ErrorKind::NoVertex);
-        assert_eq!(Error::custom(outcore_io::Error::Cancelled).kind(), ErrorKind::Interrupted);
+        assert_eq!(Error::custom(Error::Cancelled).kind(), ErrorKind::Interrupted);
         assert_eq!(Error::custom("text").kind(), ErrorKind::Other);
     }
 }

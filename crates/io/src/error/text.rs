@@ -1,0 +1,145 @@
+//! Texts of errors.
+
+use super::sizes::differing;
+use super::{Error, Holder, bytes_text, differing_texts};
+use crate::escape::escaped;
+
+/// Number of holders that a message names.
+const NAMED_HOLDERS: usize = 4;
+
+impl std::fmt::Display for Error {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Error::Custom(error) => error.fmt(f),
+            _ => escaped(Text(self)).fmt(f),
+        }
+    }
+}
+
+/// The text of an error, with unescaped names and ids.
+struct Text<'a>(&'a Error);
+
+impl std::fmt::Display for Text<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.0 {
+            Error::File { path, operation, offset_bytes, source } => {
+                write!(f, "cannot {operation} {}", path.display())?;
+                if let Some(offset) = offset_bytes {
+                    write!(f, " at byte {offset}")?;
+                }
+                write!(f, ": {source}")
+            }
+            Error::Memory { purpose, needed_bytes, available_bytes, limit_bytes, advised_bytes, holders } => {
+                let [needed, available] = differing_texts(*needed_bytes, *available_bytes);
+                let [limit, advised] = differing(*limit_bytes, *advised_bytes, f64::ceil);
+                let by = holders_text(holders);
+                write!(
+                    f,
+                    "{purpose} needs {needed}, but only {available} of the memory limit of {limit} are left{by}; raise \
+                     the limit to at least {advised}",
+                )
+            }
+            Error::MemoryRefused { purpose, needed_bytes, most_bytes } => {
+                write!(f, "{purpose} needs {}, which the operating system refused; ", bytes_text(*needed_bytes))?;
+                match most_bytes {
+                    Some(bytes) => {
+                        let bytes = bytes_text(*bytes);
+                        write!(f, "the addresses of this process are limited to {bytes}: raise that limit (ulimit -v)")
+                    }
+                    None => f.write_str("free some memory, or choose a smaller limit"),
+                }
+            }
+            Error::OtherProcess { name, opened_by } => write!(
+                f,
+                "{name} was opened by process {opened_by}, and this is process {}: a fork has neither its workers nor its \
+                 buffers; open it again in this process",
+                std::process::id()
+            ),
+            Error::ThreadCount { most, found } => write!(f, "expected threads from 1 to {most}, found {found}"),
+            Error::ThreadRefused { source } => write!(
+                f,
+                "cannot start a thread: {source}; ask for fewer threads, or raise the limits of processes and memory \
+                 (ulimit -u, ulimit -v)"
+            ),
+            Error::Cancelled => write!(f, "stopped on request; no unfinished file was left behind"),
+            Error::StreamFailed { earlier } => {
+                write!(f, "cannot go on after an error, since what was read by then is lost; begin anew ({earlier})")
+            }
+            Error::Corrupt { path, offset_bytes, expected, found } => write!(
+                f,
+                "{} is damaged at byte {offset_bytes}: expected {expected}, found {found}; \
+                 restore the image or import it again",
+                path.display()
+            ),
+            Error::Input { path, line, expected, found, advice } => {
+                write!(f, "{}", path.display())?;
+                if let Some(line) = line {
+                    write!(f, ":{line}")?;
+                }
+                write!(f, ": expected {expected}, found {found}")?;
+                if !advice.is_empty() {
+                    write!(f, "; {advice}")?;
+                }
+                Ok(())
+            }
+            Error::Verification { expected, found } => write!(
+                f,
+                "verification failed: expected {expected}, found {found}; \
+                 the result is wrong: check the image, and report this if it is sound"
+            ),
+            Error::Usage(text) | Error::Index(text) | Error::Unsuitable(text) => f.write_str(text),
+            Error::NoImage { path, found, advice } => {
+                write!(f, "{} is no Outcore image: {found}; {advice}", path.display())
+            }
+            Error::Exists { path, reason, .. } if !reason.is_empty() => {
+                write!(f, "{} is in the way: {reason}; remove it or choose another name", path.display())
+            }
+            Error::Exists { path, is_image: true, .. } => write!(
+                f,
+                "{} is there already: expected no image of that name, for replacing one was not asked for; \
+                 give --replace or choose another name",
+                path.display()
+            ),
+            Error::Exists { path, is_image: false, .. } => write!(
+                f,
+                "{} is in the way: expected nothing or an Outcore image to replace, found a file or directory that is no image; \
+                 remove it or choose another name",
+                path.display()
+            ),
+            Error::DiskSpace { purpose, needed_bytes, free_bytes, directory } => {
+                let [needed, free] = differing_texts(*needed_bytes, *free_bytes);
+                write!(
+                    f,
+                    "{purpose} needs {needed}, but {} has {free} left; \
+                     free some space, or choose another place (--temporary for temporary files)",
+                    directory.display(),
+                )
+            }
+            Error::Closed { path } => write!(f, "the graph {} was closed; open it again", path.display()),
+            Error::NoId { path, id, ids } => write!(f, "{} has no vertex `{id}`; {ids}", path.display()),
+            Error::NoVertex { vertex, vertices } => {
+                write!(f, "expected a vertex below {vertices}, which the graph has, found {vertex}")
+            }
+            Error::NotRising { before, after } => {
+                write!(f, "expected vertices in rising order, each once, found {after} behind {before}; sort them")
+            }
+            Error::Restart => f.write_str("a step of this edge mapper failed; restart it before another one"),
+            Error::Custom(error) => error.fmt(f),
+        }
+    }
+}
+
+/// The holders of memory, as part of a sentence.
+fn holders_text(holders: &[Holder]) -> String {
+    let mut text = String::new();
+    for (i, Holder { name, bytes }) in holders.iter().take(NAMED_HOLDERS).enumerate() {
+        let between = if i == 0 { ": " } else { ", " };
+        let verb = if i == 0 { " are held" } else { "" };
+        text += &format!("{between}{}{verb} by {name}", bytes_text(*bytes));
+    }
+    let rest: u64 = holders.iter().skip(NAMED_HOLDERS).map(|holder| holder.bytes).sum();
+    if rest > 0 {
+        text += &format!(", {} by others", bytes_text(rest));
+    }
+    text
+}
