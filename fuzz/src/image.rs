@@ -289,7 +289,7 @@ fn work(image: &Path) -> Result<()> {
         }
     }
     noted(strong_components(&graph, &StrongComponentsOptions { in_memory_bytes: Some(0) }).map(drop));
-    if let Some(mut ids) = noted(IdStream::new(&graph)) {
+    if let Some(mut ids) = noted(IdStream::new(graph.image())) {
         while noted(ids.next().map(|batch| batch.map(|(_, batch)| batch.len()))).flatten().is_some() {}
     }
     noted(check(&graph).map(drop));

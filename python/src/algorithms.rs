@@ -160,7 +160,7 @@ impl AlgorithmResult {
 fn slot(py: Python<'_>, graph: &Graph, datum: Datum) -> PyResult<Slot> {
     let object = match datum {
         Datum::Path(path) => {
-            let path = path.map(|vertices| Path::new(graph, vertices)).transpose();
+            let path = path.map(|vertices| Path::new(graph.image(), vertices)).transpose();
             return Ok(Slot::Path(path.map_err(|error| raise(py, error))?));
         }
         Datum::Distances { levels, sources, targets } => {

@@ -270,7 +270,7 @@ pub fn run_watched<T: Send>(
             };
             let worker = match std::thread::Builder::new().spawn_scoped(scope, work) {
                 Ok(worker) => worker,
-                Err(source) => return (None, Err(outcore::Error::ThreadRefused { source })),
+                Err(source) => return (None, Err(Error::ThreadRefused { source })),
             };
             let mut interrupted = None;
             while is_done.recv_timeout(SIGNAL_CHECK) == Err(RecvTimeoutError::Timeout) {

@@ -67,7 +67,7 @@ impl Reads {
         let pages = ((passes * pages_per_pass as f64).ceil() as u64).saturating_add(column_pages);
         let read_bytes = pages.saturating_mul(PAGE_BYTES);
         let verify_bytes = columns.iter().map(|column| column.bytes()).sum::<u64>().saturating_mul(graph.vertices());
-        let result_bytes = verify_bytes.saturating_add(IdStream::bytes(graph) + REPORT_BYTES);
+        let result_bytes = verify_bytes.saturating_add(IdStream::bytes(graph.image()) + REPORT_BYTES);
         let memory_bytes = least_limit(graph, state_bytes.max(result_bytes));
         Estimate { state_bytes, memory_bytes, passes, read_bytes, bound, result_bytes, verify_bytes, columns }
     }
@@ -134,7 +134,7 @@ pub fn least_limit(graph: &Graph, bytes: u64) -> u64 {
     match bytes.saturating_sub(budget.available_bytes()) {
         0 => budget.limit_for(bytes, budget.available_bytes()),
         missing => {
-            let more_bytes = graph.more_bytes(missing).saturating_add(budget.margin_bytes());
+            let more_bytes = graph.image().more_bytes(missing).saturating_add(budget.margin_bytes());
             budget.limit_bytes().saturating_add(more_bytes)
         }
     }

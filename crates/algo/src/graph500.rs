@@ -45,7 +45,7 @@ const ENDS: usize = 2048;
 /// Ids that are strings, a column that cannot be read or is damaged, or no memory.
 pub fn roots(graph: &Graph, seed: u64, count: usize) -> Result<Vec<u32>> {
     let degrees = degrees(graph, Direction::Out);
-    graph.make_room("the degrees", degrees.bytes() + IdStream::bytes(graph))?;
+    graph.make_room("the degrees", degrees.bytes() + IdStream::bytes(graph.image()))?;
     let (degrees, _) = degrees.make()?;
     // Every vertex draws a number; those with the least are chosen.
     let mut smallest = Smallest::new(count);
@@ -63,7 +63,7 @@ pub fn validation_bytes(graph: &Graph) -> u64 {
 }
 
 fn checking_bytes(graph: &Graph) -> u64 {
-    (state(graph), ways(graph)).bytes() + IdStream::bytes(graph)
+    (state(graph), ways(graph)).bytes() + IdStream::bytes(graph.image())
 }
 
 /// The vertices that are joined with their parents, and the vertex of every id.
@@ -224,7 +224,7 @@ fn find_ids(graph: &Graph, options: &GenerateOptions, numbers: &mut [u32]) -> Re
 
 /// Calls `visit` with every vertex and its id.
 fn for_each_id(graph: &Graph, mut visit: impl FnMut(u32, u64)) -> Result<()> {
-    let mut ids = IdStream::new(graph)?;
+    let mut ids = IdStream::new(graph.image())?;
     while let Some((first, batch)) = ids.next()? {
         for (i, id) in batch.iter().enumerate() {
             let id = match id {

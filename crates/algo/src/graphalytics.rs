@@ -88,7 +88,7 @@ pub fn comparison_bytes(graph: &Graph) -> u64 {
 
 fn state_bytes(graph: &Graph, components: bool) -> u64 {
     let classes = if components { Classes::layout(graph).bytes() } else { 0 };
-    graph.by_id_bytes().max(IdLookup::bytes(graph)).saturating_add(classes + seen(graph).bytes())
+    graph.by_id_bytes().max(IdLookup::bytes(graph.image())).saturating_add(classes + seen(graph).bytes())
 }
 
 /// The vertices that have had their lines.
@@ -106,9 +106,9 @@ pub fn verify_output(graph: &Graph, output: &Column, reference: &Path) -> Result
     let vertices = graph.vertices();
     let components = matches!(output, Column::Component(_));
     graph.make_room("a comparison", state_bytes(graph, components))?;
-    let ids = IdLookup::new(graph)?;
+    let ids = IdLookup::new(graph.image())?;
     let id = |vertex| number(ids.id(vertex));
-    let order = ids.by_id(graph)?;
+    let order = ids.by_id(graph.image())?;
     let at = |place: u64| order.as_ref().map_or(place as u32, |order| order[place as usize]);
     let seen = seen(graph).make()?;
     let mut classes = components.then(|| Classes::layout(graph).make()).transpose()?;

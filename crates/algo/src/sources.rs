@@ -43,7 +43,7 @@ impl Sources {
         let sources = self.layout(graph);
         match self {
             Sources::Drawn { .. } => {
-                (sources, drawing(graph, self.count(graph))).bytes().saturating_add(IdStream::bytes(graph))
+                (sources, drawing(graph, self.count(graph))).bytes().saturating_add(IdStream::bytes(graph.image()))
             }
             // A copy is sorted, to find one that is given twice.
             Sources::Given(_) => (sources, self.layout(graph)).bytes(),
@@ -100,7 +100,7 @@ fn draw(graph: &Graph, count: u64, seed: u64) -> Result<Vec<u32>> {
     let mixed = |state: u64, value: u64| split_mix(state.wrapping_add(value));
     let start = mixed(seed, 0);
     let mut smallest = Smallest::new(count as usize);
-    let mut ids = IdStream::new(graph)?;
+    let mut ids = IdStream::new(graph.image())?;
     while let Some((first, batch)) = ids.next()? {
         for (vertex, id) in (first as u32..).zip(batch.iter()) {
             let hash = match id {

@@ -183,7 +183,7 @@ fn check(AlgorithmArgs { common, .. }: &AlgorithmArgs, prepared: &Prepared) -> R
         return Err(Error::Usage(text.to_owned()));
     }
     let mut small = files.iter().filter(|(option, _)| *option != "--output");
-    small.try_for_each(|(_, file)| outcore::check_file(graph, file))?;
+    small.try_for_each(|(_, file)| outcore::check_file(graph.image(), file))?;
     report.map_or(Ok(()), |purpose| graph.make_room(purpose, estimate.state_bytes))
 }
 

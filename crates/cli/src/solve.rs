@@ -206,14 +206,14 @@ fn check_files(args: &SolverArgs, matrix: &SparseMatrix, needs: &Needs) -> Resul
     for (shape, output) in needs.shapes.iter().zip(args.results()) {
         match output {
             // Nothing is made of it any more: it is written while the product goes on.
-            Some(output) if needs.is_written_at_once() => check_columns(graph, output)?,
-            Some(output) => shape.check(graph, output)?,
+            Some(output) if needs.is_written_at_once() => check_columns(graph.image(), output)?,
+            Some(output) => shape.check(graph.image(), output)?,
             None => {}
         }
     }
-    args.values.as_ref().map_or(Ok(()), |values| check_columns(graph, values))?;
+    args.values.as_ref().map_or(Ok(()), |values| check_columns(graph.image(), values))?;
     let mut small = outputs.iter().filter(|(option, _)| ["--stats", "--report"].contains(option));
-    small.try_for_each(|(_, file)| outcore::check_file(graph, file))
+    small.try_for_each(|(_, file)| outcore::check_file(graph.image(), file))
 }
 
 fn explain(args: &SolverArgs, matrix: &SparseMatrix, needs: &Needs) -> Result<()> {
@@ -234,7 +234,7 @@ fn explain(args: &SolverArgs, matrix: &SparseMatrix, needs: &Needs) -> Result<()
         if let Some(output) = output {
             let mut how = "while the product goes on".to_owned();
             if !needs.is_written_at_once() {
-                how = format!("in {} of memory", bytes_text(shape.output_bytes(graph, output)?));
+                how = format!("in {} of memory", bytes_text(shape.output_bytes(graph.image(), output)?));
             }
             let (count, columns, output) =
                 (shape.vertices.end - shape.vertices.start, shape.names.len(), output.display());

@@ -34,7 +34,7 @@ fn write(image: &Path, edges: u64) {
 /// All that is in a graph, as far as reading goes: every byte is verified, ids and weights are read.
 fn read_all(graph: &Graph) -> (u64, u64, u64) {
     let report = check(graph).unwrap();
-    let mut ids = IdStream::new(graph).unwrap();
+    let mut ids = IdStream::new(graph.image()).unwrap();
     let mut names = 0;
     while let Some((_, batch)) = ids.next().unwrap() {
         names += batch.len() as u64;

@@ -779,11 +779,14 @@ fn graphs_of_one_runtime_share_its_memory() {
     // Beside full caches there is memory for whoever needs it; closed graphs give it all back.
     one.fill_cache().unwrap();
     other.fill_cache().unwrap();
-    assert!(one.cache_bytes() > 0 && other.cache_bytes() == one.cache_bytes(), "both have the same cache");
+    assert!(
+        one.image().cache_bytes() > 0 && other.image().cache_bytes() == one.image().cache_bytes(),
+        "both have the same cache"
+    );
     let budget = shared.budget();
-    let cached = one.cache_bytes();
+    let cached = one.image().cache_bytes();
     drop(Bitmap::new(budget, "a set", 8 * (budget.free_bytes() + (1 << 20))).unwrap());
-    assert!(one.cache_bytes() < cached, "it shrank");
+    assert!(one.image().cache_bytes() < cached, "it shrank");
     open(&shared).degrees(Direction::Out).unwrap();
     [&one, &other].into_iter().for_each(Graph::close);
     let all = budget.reserve("what closed graphs gave back", 32 << 20);

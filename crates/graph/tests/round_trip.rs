@@ -17,7 +17,7 @@ const SUFFIXES: [&str; 6] = ["txt", "csv.zst", "parquet", "mtx", "e", "graph"];
 
 /// Edges by their ends' ids and how often each stands, without direction or with it.
 fn edges(graph: &Graph) -> BTreeMap<(String, String), usize> {
-    let lookup = IdLookup::new(graph).unwrap();
+    let lookup = IdLookup::new(graph.image()).unwrap();
     let (parts, _) = scan(graph, outcore_graph::Direction::Out, Frontier::All, Vec::new, |all: &mut Vec<_>, list| {
         all.extend(list.neighbours.iter().map(|&neighbour| (list.vertex, neighbour)));
     })
@@ -104,7 +104,7 @@ fn generated_graphs_pass_and_come_back() {
 
 /// The ids of all vertices.
 fn vertices(graph: &Graph) -> BTreeSet<String> {
-    let lookup = IdLookup::new(graph).unwrap();
+    let lookup = IdLookup::new(graph.image()).unwrap();
     (0..graph.vertices()).map(|vertex| lookup.id(vertex as u32).to_string()).collect()
 }
 

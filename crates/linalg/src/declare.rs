@@ -78,7 +78,7 @@ impl Needs {
         }
         for (shape, output) in self.shapes.iter().zip(outputs) {
             if let Some(output) = output.filter(|_| !self.is_written_at_once()) {
-                let bytes = self.results_bytes.saturating_add(shape.output_bytes(graph, output)?);
+                let bytes = self.results_bytes.saturating_add(shape.output_bytes(graph.image(), output)?);
                 all.push(("what writes the result", bytes));
             }
         }

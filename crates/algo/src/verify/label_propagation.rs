@@ -22,7 +22,7 @@ pub fn verify_label_propagation(
 ) -> Result<()> {
     let count = graph.vertices() as usize;
     graph.make_room("verification of labels", label_propagation_bytes(graph))?;
-    let ids = IdLookup::new(graph)?;
+    let ids = IdLookup::new(graph.image())?;
     let (mut labels, mut next, _held) = propagating(graph).make()?;
     labels.iter_mut().zip(0..).for_each(|(label, vertex)| *label = vertex);
     let (mut iterations, mut converged) = (0, count == 0);
@@ -52,7 +52,8 @@ pub fn verify_label_propagation(
 }
 
 pub(crate) fn label_propagation_bytes(graph: &Graph) -> u64 {
-    IdLookup::bytes(graph) + (propagating(graph).bytes() + loops_bytes(graph)).max(IdStream::bytes(graph))
+    IdLookup::bytes(graph.image())
+        + (propagating(graph).bytes() + loops_bytes(graph)).max(IdStream::bytes(graph.image()))
 }
 
 /// Labels, next ones, and room for those of a vertex's neighbours.

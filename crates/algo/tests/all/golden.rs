@@ -67,7 +67,7 @@ fn make(name: &str) {
 /// All ids, as text.
 fn names(graph: &Graph) -> Vec<String> {
     let mut all = Vec::new();
-    let mut stream = IdStream::new(graph).unwrap();
+    let mut stream = IdStream::new(graph.image()).unwrap();
     while let Some((_, batch)) = stream.next().unwrap() {
         all.extend(batch.iter().map(|id| id.to_string()));
     }

@@ -274,7 +274,7 @@ pub fn run(graph: &Graph, source: u32, options: &PageRankOptions) -> Results {
 /// The id of every vertex of an image whose ids are small integers.
 pub fn ids(graph: &Graph) -> Vec<u32> {
     let mut all = Vec::new();
-    let mut stream = IdStream::new(graph).unwrap();
+    let mut stream = IdStream::new(graph.image()).unwrap();
     while let Some((_, batch)) = stream.next().unwrap() {
         match batch {
             IdBatch::Unsigned(values) => all.extend(values.iter().map(|&id| id as u32)),

@@ -27,7 +27,7 @@ pub(crate) fn check_ids(graph: &Graph, hash: KeyedHash) -> Result<()> {
         let found = format!("consecutive ids from {first} on");
         return Err(bad(graph, ImageFile::ID, "a column of ids, for vertices are not numbered as they sort", found));
     }
-    let mut stream = IdStream::new(graph)?;
+    let mut stream = IdStream::new(graph.image())?;
     let mut before: Option<Id<String>> = None;
     while let Some((first, batch)) = stream.next()? {
         let rises = |i: usize| match (i, &before) {
@@ -53,7 +53,7 @@ fn check_unique(graph: &Graph, hash: KeyedHash) -> Result<()> {
     // Parts are of about the same size; a part that is larger than its share after all is taken with the next size
     // down.
     let mut parts = (8 * vertices * 9 / 8).div_ceil(bytes.max(1)).max(1);
-    graph.make_room("comparing ids", bytes + IdStream::bytes(graph))?;
+    graph.make_room("comparing ids", bytes + IdStream::bytes(graph.image()))?;
     let mut hashes = Array::<u64>::zeroed(graph.runtime().budget(), "comparing ids", (bytes / 8) as usize)?;
     let most_parts = parts.saturating_mul(64);
     let mut part = 0;
@@ -88,7 +88,7 @@ fn repeated(sorted: &[u64]) -> impl Iterator<Item = u64> {
 
 /// Puts the hashes of part `parts.start` of `parts.end` into memory; nothing if it has no room for them.
 fn gather(graph: &Graph, hash: KeyedHash, parts: Range<u64>, hashes: &mut [u64]) -> Result<Option<usize>> {
-    let mut stream = IdStream::new(graph)?;
+    let mut stream = IdStream::new(graph.image())?;
     let mut count = 0;
     while let Some((_, batch)) = stream.next()? {
         for id in batch.iter() {
@@ -107,7 +107,7 @@ fn gather(graph: &Graph, hash: KeyedHash, parts: Range<u64>, hashes: &mut [u64])
 /// Compares the ids that have one of these hashes.
 fn compare(graph: &Graph, hash: KeyedHash, doubtful: &BTreeSet<u64>) -> Result<()> {
     let mut seen = BTreeSet::new();
-    let mut stream = IdStream::new(graph)?;
+    let mut stream = IdStream::new(graph.image())?;
     while let Some((first, batch)) = stream.next()? {
         for (place, id) in batch.iter().enumerate() {
             if doubtful.contains(&hash_id(hash, id)) && !seen.insert(id.to_owned()) {

@@ -59,7 +59,7 @@ struct ColumnSums {
 /// The first damage, with file and byte; a device that fails; no memory for 5 bytes per vertex; a request to stop.
 pub fn check(graph: &Graph) -> Result<CheckReport> {
     let manifest = graph.manifest();
-    let pages = manifest.files().iter().map(|&(file, _)| graph.file_pages(file)).sum();
+    let pages = manifest.files().iter().map(|&(file, _)| graph.image().file_pages(file)).sum();
     let task = graph.runtime().task("checking", Unit::Bytes, Some(graph.all_pages() * crate::PAGE_BYTES));
     check_manifest(graph)?;
     // Lists have the lengths that the columns say, which is checked below, and so edges within a side have none.
@@ -144,11 +144,11 @@ fn check_values(graph: &Graph) -> Result<()> {
 /// Reads the indexes of entries, which are compared with the lists where there are weights.
 fn check_entries(graph: &Graph) -> Result<()> {
     for (file, &direction) in [ImageFile::OUT_ENTRIES, ImageFile::IN_ENTRIES].into_iter().zip(graph.directions()) {
-        let index = graph.read_indexes(&[file], "reading the index of entries")?.remove(0);
+        let index = graph.image().read_indexes(&[file], "reading the index of entries")?.remove(0);
         let pages = graph.list_pages(direction).pages;
         if index.len() != pages {
             let error = outcore_format::Error::new(0, format!("{pages} pages of lists"), index.len().to_string());
-            return Err(corrupt(graph.index_path(file), 0, error));
+            return Err(corrupt(graph.image().index_path(file), 0, error));
         }
     }
     Ok(())
@@ -191,7 +191,7 @@ fn read_degrees(graph: &Graph, hash: KeyedHash) -> Result<Degrees> {
     let vertices = graph.vertices();
     graph.make_room("degree classes and hubs", 5 * vertices)?;
     let mut classes = Array::<u8>::zeroed(graph.runtime().budget(), "degree classes", vertices as usize)?;
-    let column = |&direction| ColumnStream::new(graph, graph.degree_file(direction), vertices);
+    let column = |&direction| ColumnStream::new(graph.image(), graph.degree_file(direction), vertices);
     let mut columns = graph.directions().iter().map(column).collect::<Result<Vec<_>>>()?;
     let (mut sums, mut isolated) = (vec![ColumnSums::default(); columns.len()], 0);
     for (vertex, class) in classes.iter_mut().enumerate() {

@@ -165,7 +165,7 @@ impl Context<'_> {
                 if columns.is_empty() {
                     let (range, entries) = (self.entries(source, &pages), self.graph.manifest().out_lists.entries);
                     let open = |(file, index): &(ImageFile, Arc<Index>)| {
-                        ColumnStream::part(self.graph, *file, index, range.clone(), entries)
+                        ColumnStream::part(self.graph.image(), *file, index, range.clone(), entries)
                     };
                     columns = source.columns.iter().map(open).collect::<Result<_>>()?;
                 }

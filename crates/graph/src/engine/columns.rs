@@ -24,7 +24,7 @@ impl Graph {
     /// A column that cannot be read or is damaged.
     pub fn for_each_degree(&self, direction: Direction, visit: impl Fn(u32, u32) + Sync) -> Result<SweepStats> {
         let most = self.list_facts(direction).max_degree;
-        self.read_column(self.degree_file(direction), self.vertices(), |first, page| {
+        self.image().read_column(self.degree_file(direction), self.vertices(), |first, page| {
             for (vertex, &degree) in (first as u32..).zip(page) {
                 // Buffers are as long as the longest list is said to be.
                 let fits = u32::try_from(degree).ok().filter(|_| degree <= most);
@@ -76,7 +76,7 @@ impl Graph {
     /// A column that cannot be read or is damaged.
     pub fn for_each_hub(&self, direction: Direction, visit: impl Fn(u32, u32) + Sync) -> Result<SweepStats> {
         let vertices = self.vertices();
-        self.read_column(self.hub_file(direction), vertices, |first, page| {
+        self.image().read_column(self.hub_file(direction), vertices, |first, page| {
             for (vertex, &hub) in (first as u32..).zip(page) {
                 if hub >= vertices {
                     return Err(hub);
@@ -89,12 +89,12 @@ impl Graph {
 
     /// Number of pages of the column of degrees of a direction.
     pub fn degree_pages(&self, direction: Direction) -> u64 {
-        self.file_pages(self.degree_file(direction))
+        self.image().file_pages(self.degree_file(direction))
     }
 
     /// Number of pages of the column of hubs of a direction.
     pub fn hub_pages(&self, direction: Direction) -> u64 {
-        self.file_pages(self.hub_file(direction))
+        self.image().file_pages(self.hub_file(direction))
     }
 
     pub(crate) fn degree_file(&self, direction: Direction) -> ImageFile {

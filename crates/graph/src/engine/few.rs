@@ -96,7 +96,7 @@ pub(crate) fn sweep_few(
     let (lists, facts) = (graph.open_lists(direction)?, graph.list_facts(direction));
     let page_edges = facts.entries / facts.pages.max(1) + 1;
     let edges = vertices.len() as u64 * facts.max_degree.min(page_edges);
-    let cache = graph.cache().filter(|_| !weights);
+    let cache = graph.image().cache().filter(|_| !weights);
     let Some(cache) = cache.filter(|_| edges <= FEW_EDGES) else {
         return Ok(if edges > FEW_EDGES { Few::Many } else { Few::Alone });
     };
@@ -109,7 +109,7 @@ pub(crate) fn sweep_few(
     let (mut count, mut cached) = (0, true);
     pages_of_list(&lists, vertices, |wanted| {
         count += 1;
-        match cache.get(graph.page_key(lists.file, wanted.number)) {
+        match cache.get(graph.image().page_key(lists.file, wanted.number)) {
             Some(page) if cached => {
                 prefetch(page.as_slice(), 0);
                 if let Some(slots) = &slots {
@@ -172,7 +172,7 @@ pub(crate) struct PageAt<'a> {
 impl PageAt<'_> {
     /// The error for a page that is damaged.
     pub fn corrupt(&self, error: outcore_format::Error) -> Error {
-        corrupt(self.graph.data_file(self.file).path(), self.number * PAGE_BYTES as u64, error)
+        corrupt(self.graph.image().data_file(self.file).path(), self.number * PAGE_BYTES as u64, error)
     }
 
     /// Visits the wanted lists of a page, or all, whichever is faster. `decoded` is the page that the decoder holds.

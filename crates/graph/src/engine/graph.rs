@@ -8,11 +8,11 @@ use crate::engine::few::PinnedPages;
 use crate::engine::guides::Slots;
 use crate::engine::weights::{WeightColumn, worker_bytes};
 use crate::look::id_cache::{GraphIds, IdCache};
-use outcore_format::{Index, ListFile, Origin, Shape};
+use outcore_format::{Index, ListFile, Manifest, Origin, Shape};
 use outcore_image::{Error, Image, ImageFile, ImageOptions, Result, SweepStats};
 use outcore_io::{Array, Progress, Reclaim, Reservation, Runtime, lock};
 use outcore_table::{Column, ColumnKind, Id, Table};
-use std::ops::{Deref, Range};
+use std::ops::Range;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, Weak};
@@ -99,15 +99,6 @@ impl std::fmt::Debug for Graph {
         let mut graph = f.debug_struct("Graph");
         graph.field("path", &self.path()).field("vertices", &self.vertices()).field("edges", &self.edges());
         graph.field("directed", &self.is_directed()).finish_non_exhaustive()
-    }
-}
-
-/// A graph is an image: whatever an image can do, it can.
-impl Deref for Graph {
-    type Target = Image;
-
-    fn deref(&self) -> &Image {
-        &self.image
     }
 }
 
@@ -252,6 +243,63 @@ impl Graph {
         &self.image
     }
 
+    /// Limits, workers and back end.
+    pub fn runtime(&self) -> &Runtime {
+        self.image.runtime()
+    }
+
+    /// The description of the image.
+    pub fn manifest(&self) -> &Manifest {
+        self.image.manifest()
+    }
+
+    /// The directory of the image.
+    pub fn path(&self) -> &Path {
+        self.image.path()
+    }
+
+    /// Bytes of all files of the image.
+    pub fn image_bytes(&self) -> u64 {
+        self.image.image_bytes()
+    }
+
+    /// Refuses a number that no vertex has.
+    ///
+    /// # Errors
+    /// [`Error::NoVertex`].
+    pub fn check_vertex(&self, vertex: u32) -> Result<()> {
+        self.image.check_vertex(vertex)
+    }
+
+    /// Fails in a process that forked from the one that opened the graph.
+    ///
+    /// # Errors
+    /// [`Error::OtherProcess`].
+    pub fn check_process(&self) -> Result<()> {
+        self.image.check_process()
+    }
+
+    /// Checks that an operation can reserve `bytes`, from the page cache if no other memory is free.
+    ///
+    /// # Errors
+    /// [`Error::Memory`] with the numbers and the largest holders.
+    pub fn make_room(&self, purpose: &str, bytes: u64) -> Result<()> {
+        self.image.make_room(purpose, bytes)
+    }
+
+    /// Reserves memory for an operation, from the page cache if none is free.
+    ///
+    /// # Errors
+    /// [`Error::Memory`] with the numbers and the largest holders.
+    pub fn reserve(&self, purpose: &str, bytes: u64) -> Result<Reservation> {
+        self.image.reserve(purpose, bytes)
+    }
+
+    /// Whether it was closed.
+    pub fn is_closed(&self) -> bool {
+        self.image.is_closed()
+    }
+
     /// A table of these columns under the ids of the graph's vertices.
     ///
     /// # Panics
@@ -265,7 +313,7 @@ impl Graph {
     /// # Errors
     /// Those of [`Table::write`]; an older file at the path stays untouched.
     pub fn check_output(&self, output: impl AsRef<Path>, columns: &[ColumnKind]) -> Result<()> {
-        outcore_table::check_output(self, output.as_ref(), columns)
+        outcore_table::check_output(self.image(), output.as_ref(), columns)
     }
 
     /// The memory that a result of such columns takes while it is written to this file: its values, ids where columns
@@ -274,7 +322,7 @@ impl Graph {
     /// # Errors
     /// An ending that is not that of a format.
     pub fn output_bytes(&self, output: &Path, columns: &[ColumnKind]) -> Result<u64> {
-        outcore_table::output_bytes(self, output, columns)
+        outcore_table::output_bytes(self.image(), output, columns)
     }
 
     /// All ids in memory, for many look-ups: 8 bytes per vertex and the text of strings, and 4 for their order unless
@@ -283,7 +331,7 @@ impl Graph {
     /// # Errors
     /// A column that cannot be read or is damaged, or no memory.
     pub fn ids(&self) -> Result<GraphIds> {
-        let ids = self.id_cache().read(self)?;
+        let ids = self.id_cache().read(self.image())?;
         Ok(GraphIds::new(Arc::clone(&self.image), ids))
     }
 
@@ -301,7 +349,7 @@ impl Graph {
     /// # Errors
     /// [`Error::NoId`] for one that no vertex has; a column that cannot be read or is damaged.
     pub fn vertices_of(&self, ids: &[impl AsRef<str>]) -> Result<Vec<u32>> {
-        outcore_table::vertices_of(self, ids)
+        outcore_table::vertices_of(self.image(), ids)
     }
 
     /// The id of a vertex, for messages: a pass over the id column. For many of them, [`Graph::ids`].
@@ -318,7 +366,7 @@ impl Graph {
     /// # Errors
     /// A vertex that is not there, a column that cannot be read or is damaged, or no memory.
     pub fn ids_of(&self, vertices: &[u32]) -> Result<Vec<Id<String>>> {
-        outcore_table::ids_of(self, vertices)
+        outcore_table::ids_of(self.image(), vertices)
     }
 
     /// All vertices in the order of their ids, or nothing if they are numbered in that order. Takes 4 bytes per vertex;
@@ -327,12 +375,12 @@ impl Graph {
     /// # Errors
     /// A column that cannot be read or is damaged, or no memory.
     pub fn by_id(&self) -> Result<Option<Array<u32>>> {
-        outcore_table::by_id(self)
+        outcore_table::by_id(self.image())
     }
 
     /// The memory that [`Graph::by_id`] takes while it works.
     pub fn by_id_bytes(&self) -> u64 {
-        outcore_table::by_id_bytes(self)
+        outcore_table::by_id_bytes(self.image())
     }
 
     /// Counts a small step that has to read; returns whether there were at least `LONE_STEPS` before.

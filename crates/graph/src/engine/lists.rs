@@ -267,7 +267,7 @@ impl ListLoop<'_> {
         let reservation = graph.runtime().budget().reserve("a loop over lists", bytes - LOOP_RING_BYTES)?;
         let (swept, selection) = Swept::new(graph, edges, frontier.wanted_pages(graph, edges.direction))?;
         let sweep = swept.sweep(graph, selection, LOOP_PAGES)?;
-        let worker = graph.new_worker(LOOP_RING_BYTES)?;
+        let worker = graph.image().new_worker(LOOP_RING_BYTES)?;
         let pages = ListPages::new(graph, &swept, Collector { frontier, collected: Collected::default() });
         self.reading = Some(Reading { pages, sweep, pass: Pass::default(), worker, _reservation: reservation });
         Ok(())

@@ -68,7 +68,7 @@ impl ListStream {
         graph.make_room("decoding lists", DECODER_BYTES)?;
         let reservation = graph.runtime().budget().reserve("decoding lists", DECODER_BYTES)?;
         let next = (pages.start == 0).then_some(ListPosition::START);
-        let pages = PageStream::new(graph, file, pages)?;
+        let pages = PageStream::new(graph.image(), file, pages)?;
         let (decoder, shape) = (Decoder::default(), graph.shape());
         Ok(ListStream { pages, decoder, shape, next, entries: 0, _reservation: reservation })
     }

@@ -194,7 +194,7 @@ impl Graph {
     pub fn weighing(&self, name: &str) -> Result<Option<Graph>> {
         let is_named = |attribute: &&Attribute| attribute.name == name && attribute.counts;
         let Some(attribute) = self.manifest().attributes.iter().find(is_named) else { return Ok(None) };
-        let options = ImageOptions { weighed_by: Some(attribute.column), ..self.options() };
+        let options = ImageOptions { weighed_by: Some(attribute.column), ..self.image().options() };
         Graph::of_image(self.image().opened_again(options)?).map(Some)
     }
 
@@ -221,14 +221,14 @@ impl Graph {
     /// Number of pages of the weights beside the lists of a direction.
     pub fn weight_pages(&self, direction: Direction) -> u64 {
         let columns = 0..self.manifest().weight_columns();
-        columns.map(|column| self.file_pages(value_file(self, direction, column))).sum()
+        columns.map(|column| self.image().file_pages(value_file(self, direction, column))).sum()
     }
 
     /// The memory that reading weights beside lists takes, in bytes, from when they are first asked for until the graph
     /// is closed, or the memory is needed between two operations.
     pub fn weight_bytes(&self, direction: Direction) -> u64 {
         let files = weight_indexes(self, direction);
-        let indexes: u64 = files.into_iter().map(|file| self.index_bytes_of(file)).sum();
+        let indexes: u64 = files.into_iter().map(|file| self.image().index_bytes_of(file)).sum();
         2 * indexes + self.runtime().threads() as u64 * worker_bytes(self.manifest())
     }
 
@@ -319,7 +319,7 @@ pub(crate) struct WeightIndexes {
 /// Reads where the weights beside the lists of a direction lie.
 pub(crate) fn read_weight_indexes(graph: &Graph, direction: Direction) -> Result<WeightIndexes> {
     let files = weight_indexes(graph, direction);
-    let indexes = graph.read_indexes(&files, "reading the indexes of weights")?;
+    let indexes = graph.image().read_indexes(&files, "reading the indexes of weights")?;
     // Every page is read if the index has places for all of them among the entries.
     let entries = graph.manifest().out_lists.entries;
     for (&file, index) in files.iter().zip(&indexes) {
@@ -330,7 +330,7 @@ pub(crate) fn read_weight_indexes(graph: &Graph, direction: Direction) -> Result
         if first.unwrap_or(0) != 0 || !last_fits || (first.is_none() && entries > 0) {
             let (expected, found) =
                 (format!("pages that begin at 0 and below {entries}"), format!("{first:?}..{last:?}"));
-            return Err(Error::damaged(graph.index_path(file), 0, expected, found));
+            return Err(Error::damaged(graph.image().index_path(file), 0, expected, found));
         }
     }
     let mut indexes = indexes.into_iter();
@@ -350,7 +350,7 @@ impl WeightColumn {
         let reservation = graph.runtime().budget().reserve("weights of edges", bytes)?;
         let column = |(file, index): (ImageFile, Index)| {
             let domain = manifest.domain(file)?;
-            Some(ValueFile { file: graph.file(file)?, origin: file.origin(manifest.image_id), domain, index })
+            Some(ValueFile { file: graph.image().file(file)?, origin: file.origin(manifest.image_id), domain, index })
         };
         let (columns, entries) = (columns.into_iter().filter_map(column).collect(), manifest.out_lists.entries);
         Ok(WeightColumn { columns, weight_kind, before, entries, reservation })

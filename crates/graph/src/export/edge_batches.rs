@@ -127,7 +127,7 @@ impl EdgeBatches {
         let width = attributes.as_ref().map_or(0, Attributes::width);
         let (rows, batch_bytes) = batch_of(width);
         let reservation = graph.runtime().budget().reserve("a batch of edges", batch_bytes)?;
-        let (lookup, pages) = (IdLookup::new(graph)?, EntryPages::new(graph, weights)?);
+        let (lookup, pages) = (IdLookup::new(graph.image())?, EntryPages::new(graph, weights)?);
         let schema = schema(graph, weights, attributes.iter().flat_map(Attributes::fields));
         let pending = Vec::with_capacity(BATCH_IDS);
         let is_over = false;
@@ -154,7 +154,7 @@ impl EdgeBatches {
     /// The memory that all of this takes.
     pub(crate) fn bytes(graph: &Graph, data: EdgeData) -> u64 {
         let has_attributes = data.attributes && !graph.manifest().attributes.is_empty();
-        let stream_bytes = IdLookup::bytes(graph) + IdStream::bytes(graph) + edge_stream_bytes(graph);
+        let stream_bytes = IdLookup::bytes(graph.image()) + IdStream::bytes(graph.image()) + edge_stream_bytes(graph);
         let width = if has_attributes { attribute_width(graph, Owner::Edges) } else { 0 };
         let attribute_bytes = if has_attributes { attribute_bytes(graph, Owner::Edges) } else { 0 };
         stream_bytes.saturating_add(attribute_bytes).saturating_add(batch_of(width).1)
@@ -237,8 +237,9 @@ impl EdgeBatches {
     /// The first of the pending edges, as a batch.
     fn record(&self, count: usize) -> std::result::Result<RecordBatch, ArrowError> {
         let edges = &self.pending[..count];
-        let ids =
-            |end: fn(&Entry) -> u32| id_array(&self.graph, edges.iter().map(|edge| Some(self.lookup.id(end(edge)))));
+        let ids = |end: fn(&Entry) -> u32| {
+            id_array(self.graph.image(), edges.iter().map(|edge| Some(self.lookup.id(end(edge)))))
+        };
         let ends = [ids(|edge| edge.vertex), ids(|edge| edge.neighbour)];
         let words: Vec<&[u64]> = self.words.iter().map(|words| &words[..count]).collect();
         record(&self.schema, ends, edges, self.has_weights, self.attributes.as_ref().map(|all| (all, &words[..])))
@@ -295,7 +296,7 @@ pub fn first_edges(graph: &Graph, most: usize) -> Result<RecordBatch> {
     }
     let ids = |end: fn(&Entry) -> u32| -> Result<ArrayRef> {
         let ids = graph.ids_of(&edges.iter().map(end).collect::<Vec<_>>())?;
-        Ok(id_array(graph, ids.iter().map(|id| Some(id.as_ref()))))
+        Ok(id_array(graph.image(), ids.iter().map(|id| Some(id.as_ref()))))
     };
     let ends = [ids(|edge| edge.vertex)?, ids(|edge| edge.neighbour)?];
     let schema = schema(graph, has_weights, attributes.fields());
@@ -332,7 +333,8 @@ fn fitting(lookup: &IdLookup, edges: &[Entry], more_bytes: impl Fn(usize) -> usi
 pub(crate) fn schema(graph: &Graph, weights: bool, attributes: impl Iterator<Item = Field>) -> SchemaRef {
     let kind = graph.manifest().weights().filter(|_| weights).map(|weights| weights.kind);
     let weight = weight_column(graph).unwrap_or_default();
-    let mut fields = vec![Field::new("source", id_type(graph), false), Field::new("target", id_type(graph), false)];
+    let mut fields =
+        vec![Field::new("source", id_type(graph.image()), false), Field::new("target", id_type(graph.image()), false)];
     fields.extend(kind.map(|kind| {
         let kind = if kind.is_real() { DataType::Float64 } else { DataType::Int64 };
         Field::new(weight, kind, false)

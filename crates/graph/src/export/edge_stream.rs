@@ -43,7 +43,7 @@ impl EntryPages {
         let kind = if count == 1 { graph.weight_kind()? } else { WeightKind::F64 };
         let first = graph.manifest().first_weight_column();
         let file = |column| ImageFile::values(column, false);
-        let columns = (first..first + count).map(|column| ColumnStream::new(graph, file(column), entries));
+        let columns = (first..first + count).map(|column| ColumnStream::new(graph.image(), file(column), entries));
         Ok(EntryPages { lists, columns: columns.collect::<Result<_>>()?, kind, values: Default::default() })
     }
 

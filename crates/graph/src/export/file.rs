@@ -177,10 +177,10 @@ impl Job<'_> {
         let lookup = self.lookup()?;
         let has_numbers = self.check_ids(text, &lookup)?;
         let has_comments = !text.names && text.weights.is_none();
-        let is_unclear = self.graph.edges() == 0 || string_ids(self.graph) && has_numbers;
+        let is_unclear = self.graph.edges() == 0 || string_ids(self.graph.image()) && has_numbers;
         let head =
             if is_unclear && !has_comments { format!("{}\n", self.own_comment(None).line()) } else { String::new() };
-        let mut file = TextFile::create(self.graph, self.output, self.compression)?;
+        let mut file = TextFile::create(self.graph.image(), self.output, self.compression)?;
         let (isolated, beside) = self.write_isolated(&head)?;
         let mut names = Vec::new();
         let mut cells = if text.names { Cells::of_edges(self.graph)? } else { None };
@@ -211,7 +211,7 @@ impl Job<'_> {
             }
             Ok(())
         })?;
-        let unsaid_strings = !head.is_empty() && string_ids(self.graph) && is_standard_output(self.output);
+        let unsaid_strings = !head.is_empty() && string_ids(self.graph.image()) && is_standard_output(self.output);
         Ok(ExportReport { unsaid_strings, ..self.done(edges, isolated, false, beside, Some(file))? })
     }
 
@@ -259,7 +259,7 @@ impl Job<'_> {
 
     /// Refuses ids of edges that no column can hold, and says whether any id is written like a number.
     fn check_ids(&self, text: &Text, lookup: &IdLookup) -> Result<bool> {
-        if !string_ids(self.graph) {
+        if !string_ids(self.graph.image()) {
             return Ok(true);
         }
         let mut degrees = Degrees::new(self.graph)?;
@@ -277,7 +277,7 @@ impl Job<'_> {
         self.graph.check_sides()?;
         let lookup = self.lookup()?;
         let first = consecutive_from(self.graph, &lookup)?;
-        let mut file = TextFile::create(self.graph, self.output, self.compression)?;
+        let mut file = TextFile::create(self.graph.image(), self.output, self.compression)?;
         let renumbered = first != Some(1);
         let beside = if first.is_none() { vec![self.write_all_ids()?] } else { Vec::new() };
         let values = match self.graph.manifest().weights().map(|weights| weights.kind) {
@@ -322,7 +322,7 @@ impl Job<'_> {
             IdColumn::Range { first } => Some(i128::from(first)),
             _ => None,
         };
-        let mut file = TextFile::create(self.graph, self.output, self.compression)?;
+        let mut file = TextFile::create(self.graph.image(), self.output, self.compression)?;
         let beside = if first.is_none() { vec![self.write_all_ids()?] } else { Vec::new() };
         let format = if self.graph.manifest().weights().is_some() { " 001" } else { "" };
         let (vertices, edges) = (self.graph.vertices(), self.graph.edges());
@@ -351,11 +351,11 @@ impl Job<'_> {
     }
 
     fn graphalytics(&self, stem: &str) -> Result<ExportReport> {
-        if string_ids(self.graph) {
+        if string_ids(self.graph.image()) {
             return Err(self.refuse_graphalytics("strings"));
         }
         let sibling = |ending: &str| self.output.with_file_name(format!("{stem}.{ending}"));
-        let mut properties = TextFile::create(self.graph, &sibling("properties"), Compression::None)?;
+        let mut properties = TextFile::create(self.graph.image(), &sibling("properties"), Compression::None)?;
         let (directed, vertices) = (self.graph.is_directed(), self.graph.vertices());
         let mut lines = format!(
             "graph.{stem}.vertex-file = {stem}.v\ngraph.{stem}.edge-file = {stem}.e\n\
@@ -373,7 +373,7 @@ impl Job<'_> {
         let vertices_file = self.write_ids(sibling("v"), "", |_| Ok(true))?;
         let lookup = self.lookup()?;
         let text = Text { separator: b' ', names: false, weights: Some(self.graph.manifest().weights().is_some()) };
-        let mut file = TextFile::create(self.graph, self.output, Compression::None)?;
+        let mut file = TextFile::create(self.graph.image(), self.output, Compression::None)?;
         if (0..vertices).any(|vertex| matches!(lookup.id(vertex as u32), Id::Signed(..0))) {
             return Err(self.refuse_graphalytics("numbers below 0"));
         }
@@ -419,7 +419,7 @@ impl Job<'_> {
 
 /// The smallest id, if ids are consecutive integers.
 fn consecutive_from(graph: &Graph, lookup: &IdLookup) -> Result<Option<i128>> {
-    if string_ids(graph) || graph.vertices() == 0 {
+    if string_ids(graph.image()) || graph.vertices() == 0 {
         return Ok((graph.vertices() == 0).then_some(1));
     }
     let (mut least, mut most) = (i128::MAX, i128::MIN);

@@ -123,7 +123,7 @@ impl Job<'_> {
     /// The comment with facts that columns cannot express, with this name of the weights.
     pub(crate) fn own_comment(&self, weight: Option<String>) -> OwnComment {
         let parallel = self.graph.manifest().parallel_edges;
-        OwnComment { directed: self.graph.is_directed(), string_ids: string_ids(self.graph), parallel, weight }
+        OwnComment { directed: self.graph.is_directed(), string_ids: string_ids(self.graph.image()), parallel, weight }
     }
 
     /// Memory of the export: the ids, the files, and what reads vertices or edges, with attributes where they are
@@ -146,14 +146,14 @@ impl Job<'_> {
         let has_columns = has_values && form.is_some_and(Form::has_vertex_attributes);
         let columns_bytes = if has_columns { VertexBatches::bytes(graph) } else { 0 };
         let vertices_bytes =
-            columns_bytes.saturating_add(IdStream::bytes(graph) + 2 * STREAM_BYTES + BUFFER_BYTES as u64);
+            columns_bytes.saturating_add(IdStream::bytes(graph.image()) + 2 * STREAM_BYTES + BUFFER_BYTES as u64);
         let edges_bytes = edge_stream_bytes(graph).saturating_add(batches_bytes) + BUFFER_BYTES as u64;
         // Attributes of edges are open while vertices are written that have some, too.
         let vertices_bytes = if has_columns { vertices_bytes.saturating_add(batches_bytes) } else { vertices_bytes };
         let results = self.results.as_ref().filter(|_| has_columns);
         let results_bytes = results.map_or(0, Table::reader_bytes);
         // METIS has numbers in the place of ids.
-        let ids_bytes = if self.ending == "graph" { 0 } else { IdLookup::bytes(graph) };
+        let ids_bytes = if self.ending == "graph" { 0 } else { IdLookup::bytes(graph.image()) };
         ids_bytes
             .saturating_add(results_bytes)
             .saturating_add(self.compression.file_bytes())
@@ -161,7 +161,7 @@ impl Job<'_> {
     }
 
     pub(crate) fn lookup(&self) -> Result<IdLookup> {
-        IdLookup::new(self.graph)
+        IdLookup::new(self.graph.image())
     }
 
     /// Calls `check` with every vertex and its id, if ids are strings; whether any id is written like a number.
@@ -243,9 +243,9 @@ impl Job<'_> {
         head: &str,
         mut wanted: impl FnMut(u64) -> Result<bool>,
     ) -> Result<Beside> {
-        let mut file = TextFile::create(self.graph, &path, Compression::None)?;
+        let mut file = TextFile::create(self.graph.image(), &path, Compression::None)?;
         file.put(head.as_bytes())?;
-        let mut stream = IdStream::new(self.graph)?;
+        let mut stream = IdStream::new(self.graph.image())?;
         let mut line = Vec::new();
         while let Some((first, batch)) = stream.next()? {
             for (i, id) in batch.iter().enumerate() {
@@ -376,7 +376,7 @@ pub(crate) struct Degrees(Vec<ColumnStream>);
 
 impl Degrees {
     pub(crate) fn new(graph: &Graph) -> Result<Self> {
-        let column = |&direction| ColumnStream::new(graph, graph.degree_file(direction), graph.vertices());
+        let column = |&direction| ColumnStream::new(graph.image(), graph.degree_file(direction), graph.vertices());
         graph.directions().iter().map(column).collect::<Result<_>>().map(Degrees)
     }
 

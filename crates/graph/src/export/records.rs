@@ -105,7 +105,7 @@ impl Job<'_> {
             return Err(self.refuse("it has no weights, but the graph does", ".csv or .graphml"));
         }
         let mut has_blanks = false;
-        let has_numbers = string_ids(self.graph)
+        let has_numbers = string_ids(self.graph.image())
             && self.check_strings(&lookup, |vertex, id| match form.refusal(id) {
                 Some(why) => Err(self.refuse_id(why, id, vertex, ".parquet")),
                 None => {
@@ -113,7 +113,7 @@ impl Job<'_> {
                     Ok(())
                 }
             })?;
-        let mut file = TextFile::create(self.graph, self.output, self.compression)?;
+        let mut file = TextFile::create(self.graph.image(), self.output, self.compression)?;
         let (isolated, beside) = match form {
             Form::JsonLines => {
                 let is_unclear = self.graph.edges() == 0;
@@ -174,7 +174,7 @@ impl Job<'_> {
         if matches!(form, Form::JsonLines | Form::Sif) {
             return Ok(());
         }
-        let mut stream = IdStream::new(self.graph)?;
+        let mut stream = IdStream::new(self.graph.image())?;
         let mut line = Vec::new();
         while let Some((first, batch)) = stream.next()? {
             for (number, id) in (first..).zip(batch.iter()) {
@@ -200,7 +200,7 @@ impl Job<'_> {
     /// Vertices without edges, alone on their lines. A tab ends a line whose id has blanks, which would separate
     /// columns otherwise; `all_tabs` if no edge shows that tabs do.
     fn put_isolated(&self, file: &mut TextFile, all_tabs: bool) -> Result<()> {
-        let (mut degrees, mut stream) = (Degrees::new(self.graph)?, IdStream::new(self.graph)?);
+        let (mut degrees, mut stream) = (Degrees::new(self.graph)?, IdStream::new(self.graph.image())?);
         let mut line = Vec::new();
         while let Some((_, batch)) = stream.next()? {
             for id in batch.iter() {

@@ -68,7 +68,7 @@ pub fn export_vertices(graph: &Graph, output: impl AsRef<Path>, results: Option<
     let (schema, mut next_batch) = vertices_with(graph, results.as_ref())?;
     match separator {
         Some(separator) => {
-            let mut file = TextFile::create(graph, output, compression)?;
+            let mut file = TextFile::create(graph.image(), output, compression)?;
             let mut line = Vec::new();
             for (place, field) in schema.fields().iter().enumerate() {
                 line.extend((place > 0).then_some(separator));
@@ -113,7 +113,7 @@ pub(crate) fn write_parquet(
     mut next_batch: impl FnMut() -> Result<Option<RecordBatch>>,
 ) -> Result<u64> {
     let _reservation = graph.runtime().budget().reserve("encoding the output", ENCODER_BYTES)?;
-    let mut file = AtomicFile::create(graph, output)?;
+    let mut file = AtomicFile::create(graph.image(), output)?;
     let (mut refused, mut rows) = (None, 0);
     let encode = || {
         let mut writer = parquet_writer(&mut file, schema, &mut refused)?;

@@ -42,8 +42,8 @@ const LEAST_ROWS: usize = 1 << 12;
 fn batch_of(graph: &Graph) -> (usize, u64) {
     let width = attribute_width(graph, Owner::Vertices);
     let rows = (BATCH_IDS / (1 + width)).max(LEAST_ROWS).min(graph.vertices().max(1) as usize);
-    let has_text =
-        string_ids(graph) || graph.manifest().vertex_attributes.iter().any(|attribute| attribute.strings.is_some());
+    let has_text = string_ids(graph.image())
+        || graph.manifest().vertex_attributes.iter().any(|attribute| attribute.strings.is_some());
     let text_bytes = if has_text { 4 * BATCH_TEXT_BYTES as u64 } else { 0 };
     (rows, (rows * (32 + 24 * width)) as u64 + text_bytes)
 }
@@ -63,8 +63,8 @@ impl VertexBatches {
         graph.make_room("reading vertices", Self::bytes(graph))?;
         let (rows, batch_bytes) = batch_of(graph);
         let _reservation = graph.runtime().budget().reserve("a batch of vertices", batch_bytes)?;
-        let (ids, attributes) = (IdStream::new(graph)?, Attributes::new(graph, Owner::Vertices)?);
-        let id = Field::new("vertex", id_type(graph), false);
+        let (ids, attributes) = (IdStream::new(graph.image())?, Attributes::new(graph, Owner::Vertices)?);
+        let id = Field::new("vertex", id_type(graph.image()), false);
         // The column of ids has that name.
         let renamed = |field: Field| if field.name() == "vertex" { field.with_name("vertex.vertex") } else { field };
         let fields = [id].into_iter().chain(attributes.fields().map(renamed));
@@ -89,7 +89,9 @@ impl VertexBatches {
 
     /// The memory that this takes.
     pub(crate) fn bytes(graph: &Graph) -> u64 {
-        IdStream::bytes(graph).saturating_add(attribute_bytes(graph, Owner::Vertices)).saturating_add(batch_of(graph).1)
+        IdStream::bytes(graph.image())
+            .saturating_add(attribute_bytes(graph, Owner::Vertices))
+            .saturating_add(batch_of(graph).1)
     }
 
     /// The columns.
@@ -148,7 +150,7 @@ impl VertexBatches {
                 rows.iter().enumerate().for_each(|(to, &from)| words[to] = words[from]);
             }
         }
-        let ids = id_array(&self.graph, rows.iter().map(|&row| Some(self.ids.batch().get(*place + row))));
+        let ids = id_array(self.graph.image(), rows.iter().map(|&row| Some(self.ids.batch().get(*place + row))));
         let words: Vec<&[u64]> = words.iter().map(|words| &words[..rows.len()]).collect();
         let columns = [ids].into_iter().chain(attributes.arrays(&words)).collect();
         let batch = RecordBatch::try_new(Arc::clone(&self.schema), columns);

@@ -276,7 +276,7 @@ fn source_of(graph: Graph, options: &InputOptions, part: Part, sides: Option<&[S
 
 /// Refuses integers where ids are to begin with prefixes, and names of attributes that the edges of a graph have not.
 fn check_own(graph: &Graph, options: &InputOptions, sides: Option<&[String; 2]>) -> Result<()> {
-    if let Some([left, right]) = sides.filter(|_| !string_ids(graph)) {
+    if let Some([left, right]) = sides.filter(|_| !string_ids(graph.image())) {
         let expected = format!("a graph with two sides, whose ids begin with `{left}` and `{right}`");
         return Err(Error::input(graph.path(), None, expected, "integers as ids")
             .advise("import its files with --bipartite, too"));
@@ -302,7 +302,8 @@ fn check_own(graph: &Graph, options: &InputOptions, sides: Option<&[String; 2]>)
 
 /// Whether a graph says of its vertices on which side each is, by its id.
 fn has_sides(graph: &Graph) -> bool {
-    string_ids(graph) && graph.manifest().vertex_attributes.iter().any(|attribute| attribute.name == sides::NAME)
+    string_ids(graph.image())
+        && graph.manifest().vertex_attributes.iter().any(|attribute| attribute.name == sides::NAME)
 }
 
 /// The wanted vertices and ends of edges, and the conditions that edges are still to meet.

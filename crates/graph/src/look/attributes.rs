@@ -48,7 +48,7 @@ impl AttributeIndex {
     pub fn part(&self, graph: &Graph, range: &Range<u64>) -> Result<Attributes> {
         let files = self.columns.files.iter().zip(&self.indexes);
         let streams =
-            files.map(|((file, count), index)| ColumnStream::part(graph, *file, index, range.clone(), *count));
+            files.map(|((file, count), index)| ColumnStream::part(graph.image(), *file, index, range.clone(), *count));
         Ok(Attributes { columns: Arc::clone(&self.columns), streams: streams.collect::<Result<_>>()? })
     }
 }
@@ -59,7 +59,7 @@ pub(crate) fn place_indexes(
     files: impl Iterator<Item = ImageFile>,
 ) -> Result<(Vec<Arc<Index>>, Reservation)> {
     const PURPOSE: &str = "indexes of weights and attributes";
-    let read = graph.read_indexes(&files.collect::<Vec<_>>(), PURPOSE)?;
+    let read = graph.image().read_indexes(&files.collect::<Vec<_>>(), PURPOSE)?;
     let reservation = graph.runtime().budget().reserve(PURPOSE, read.iter().map(Index::memory_bytes).sum())?;
     Ok((read.into_iter().map(Arc::new).collect(), reservation))
 }
@@ -111,7 +111,7 @@ fn strings_bytes(strings: &Strings) -> u64 {
 impl Attributes {
     /// All attributes from the first value on.
     pub fn new(graph: &Graph, owner: Owner) -> Result<Self> {
-        Self::open(graph, owner, |file, count| ColumnStream::new(graph, file, count))
+        Self::open(graph, owner, |file, count| ColumnStream::new(graph.image(), file, count))
     }
 
     /// All attributes; `open` opens a column, given its file and number of values.
@@ -270,7 +270,7 @@ fn arrow_unit(unit: TimeUnit) -> ArrowUnit {
 
 /// Reads all strings of an attribute, which are different and in the order of their bytes.
 fn read_strings(graph: &Graph, file: ImageFile, strings: &Strings) -> Result<Vec<Box<str>>> {
-    let mut stream = TextStream::new(graph, file)?;
+    let mut stream = TextStream::new(graph.image(), file)?;
     let mut all: Vec<Box<str>> = Vec::new();
     let (mut bytes, mut at, mut remaining_bytes) = (Vec::new(), 0, strings.text_bytes);
     for number in 0..strings.count {
@@ -306,8 +306,8 @@ fn read_strings(graph: &Graph, file: ImageFile, strings: &Strings) -> Result<Vec
 
 /// All `count` values of a column whose index says where its pages begin.
 pub(crate) fn indexed_values(graph: &Graph, file: ImageFile, count: u64) -> Result<ColumnStream> {
-    let index = Arc::new(graph.read_indexes(&[file], "reading the index of values")?.remove(0));
-    ColumnStream::part(graph, file, &index, 0..count, count)
+    let index = Arc::new(graph.image().read_indexes(&[file], "reading the index of values")?.remove(0));
+    ColumnStream::part(graph.image(), file, &index, 0..count, count)
 }
 
 /// Reads all attributes, of edges and of vertices, with the indexes of their columns.

@@ -107,7 +107,7 @@ impl EdgesFrom {
         graph.make_room("reading the edges of vertices", all_bytes)?;
         let attributes = AttributeIndex::new(graph, Owner::Edges)?;
         let entries = graph.manifest().out_lists.entries;
-        let column = |(file, index)| ColumnStream::part(graph, file, index, 0..0, entries);
+        let column = |(file, index)| ColumnStream::part(graph.image(), file, index, 0..0, entries);
         let streams = Streams {
             lists: ListStream::new(graph, Direction::Out, 0..0)?,
             weights: file.zip(weights.as_ref()).map(column).transpose()?,
@@ -171,8 +171,8 @@ impl EdgesFrom {
         order: &[usize],
         (own, ids): (Id<&str>, &[Id<&str>]),
     ) -> Result<RecordBatch> {
-        let own = id_array(&self.graph, order.iter().map(|_| Some(own)));
-        let ends = [own, id_array(&self.graph, ids.iter().map(|&id| Some(id)))];
+        let own = id_array(self.graph.image(), order.iter().map(|_| Some(own)));
+        let ends = [own, id_array(self.graph.image(), ids.iter().map(|&id| Some(id)))];
         let edges: Vec<Entry> = order.iter().map(|&place| list.edges[place]).collect();
         let of_column = |words: &Vec<u64>| order.iter().map(|&place| words[place]).collect();
         let words: Vec<Vec<u64>> = list.words.iter().map(of_column).collect();

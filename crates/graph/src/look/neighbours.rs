@@ -49,9 +49,9 @@ impl Graph {
     /// # Errors
     /// A column that cannot be read or is damaged.
     pub fn find(&self, id: &str) -> Result<Option<u32>> {
-        let Some(parsed) = parse_id(self, id) else { return Ok(None) };
-        if let Some(ids) = self.id_cache().get(self)? {
-            return Ok(ids.find(self, parsed));
+        let Some(parsed) = parse_id(self.image(), id) else { return Ok(None) };
+        if let Some(ids) = self.id_cache().get(self.image())? {
+            return Ok(ids.find(self.image(), parsed));
         }
         match self.vertex(id) {
             Ok(vertex) => Ok(Some(vertex)),
@@ -107,7 +107,7 @@ impl Graph {
 
     /// The ids of vertices, from the cache of ids or by one pass over their column.
     pub(crate) fn known_ids(&self, vertices: &[u32]) -> Result<Vec<Id<String>>> {
-        match self.id_cache().get(self)? {
+        match self.id_cache().get(self.image())? {
             Some(ids) => Ok(vertices.iter().map(|&vertex| ids.lookup.id(vertex).to_owned()).collect()),
             None => self.ids_of(vertices),
         }

@@ -434,7 +434,7 @@ impl<'a, P: VertexProgram> Engine<'a, P> {
                 end = if self.asynchronous { plan.len().min(begin + ROUND) } else { plan.len() };
             }
             let step = self.next_step();
-            let (results, sweep) = self.graph.with_workers(end - begin, |worker, stop| {
+            let (results, sweep) = self.graph.image().with_workers(end - begin, |worker, stop| {
                 let (mut hand, mut sweep) = (self.hand()?, SweepStats::default());
                 while !stop.load(Ordering::Relaxed) && !self.shared.has_failed() {
                     let take = |place: usize| (place < end).then_some(place + 1);

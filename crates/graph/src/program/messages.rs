@@ -92,7 +92,7 @@ impl<M: Raw> Mail<M> {
             memory_bytes: AtomicU64::new(0),
             most_bytes,
             spill: Mutex::default(),
-            spill_path: graph.temporary_path("messages"),
+            spill_path: graph.image().temporary_path("messages"),
             spilled_bytes: AtomicU64::new(0),
             runtime: runtime.clone(),
             _reservation: reservation,

@@ -122,7 +122,7 @@ impl<'a> ByPage<'a> {
         let (swept, selection) = Swept::new(relaxer.graph, relaxer.edges, wanted)?;
         let mut sweep = swept.sweep(relaxer.graph, selection, UNIT_PAGES as u32)?;
         sweep.read_around();
-        let (outcome, mut total) = relaxer.graph.with_workers(usize::MAX, |worker, stop| {
+        let (outcome, mut total) = relaxer.graph.image().with_workers(usize::MAX, |worker, stop| {
             // The others wait for this one: they are told whatever ends it.
             let _stop = OnDrop(|| {
                 lock(&relaxer.queue.pages).stopped = true;
@@ -200,7 +200,7 @@ impl<'a> ByPage<'a> {
 /// The memory that decoded pages may take: most of what is free, and a share of the graph's part of the page cache, if
 /// that does not have room for all pages.
 fn free_for_decoded(graph: &Graph, pages: u64) -> u64 {
-    let (free_bytes, cache_pages) = (graph.runtime().budget().free_bytes(), graph.cache_pages());
+    let (free_bytes, cache_pages) = (graph.runtime().budget().free_bytes(), graph.image().cache_pages());
     let share_bytes = if cache_pages > pages { 0 } else { cache_pages * PAGE_BYTES / CACHED_SHARE };
     free_bytes - free_bytes / 8 + share_bytes
 }
@@ -633,8 +633,8 @@ mod tests {
         let runtime = outcore_testkit::runtime_under(1, 128 << 20, None);
         let [small, large] = [2000, 20_000].map(|vertices| graph(&runtime, folder.path(), vertices));
         [&small, &large].into_iter().for_each(|graph| graph.fill_cache().unwrap());
-        let (part, whole) = (small.cache_pages(), small.cache().unwrap().capacity_pages());
-        assert!(0 < part && part < large.cache_pages() && part + large.cache_pages() <= whole);
+        let (part, whole) = (small.image().cache_pages(), small.image().cache().unwrap().capacity_pages());
+        assert!(0 < part && part < large.image().cache_pages() && part + large.image().cache_pages() <= whole);
         let free_bytes = runtime.budget().free_bytes();
         let all_free = free_bytes - free_bytes / 8;
         assert_eq!(free_for_decoded(&small, part - 1), all_free, "its part has room for all pages");

@@ -150,7 +150,8 @@ impl<'a> Relaxer<'a> {
                 let (lists, loaded, _) = &mut **cached;
                 let (start, graph) = (Instant::now(), self.graph);
                 let by_rank = ByRank::new(labels, lists, active, graph.vertices(), graph.runtime().threads());
-                let (counts, _) = graph.with_workers(usize::MAX, |_, stop| by_rank.work(graph.runtime(), stop))?;
+                let (counts, _) =
+                    graph.image().with_workers(usize::MAX, |_, stop| by_rank.work(graph.runtime(), stop))?;
                 let mut sweep = std::mem::take(loaded);
                 sweep.seconds += start.elapsed().as_secs_f64();
                 Ok(Relaxed { vertices: counts.into_iter().sum(), visits: 0, sweep })

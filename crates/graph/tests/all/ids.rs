@@ -27,7 +27,7 @@ fn all_models() -> Vec<Model> {
 }
 
 fn streamed(graph: &Graph) -> Result<Vec<String>, Error> {
-    let mut stream = IdStream::new(graph)?;
+    let mut stream = IdStream::new(graph.image())?;
     let mut all = Vec::new();
     while let Some((first, batch)) = stream.next()? {
         assert_eq!(first, all.len() as u64);
@@ -44,8 +44,8 @@ fn every_kind_of_id_comes_back_and_is_found() {
         let expected: Vec<String> = model.places().into_iter().map(|place| model.id(place)).collect();
         assert_eq!(streamed(&graph).unwrap(), expected);
         let before = graph.runtime().budget().available_bytes();
-        let lookup = IdLookup::new(&graph).unwrap();
-        assert_eq!(before - graph.runtime().budget().available_bytes(), IdLookup::bytes(&graph));
+        let lookup = IdLookup::new(graph.image()).unwrap();
+        assert_eq!(before - graph.runtime().budget().available_bytes(), IdLookup::bytes(graph.image()));
         for vertex in (0..expected.len()).step_by(977).chain([expected.len() - 1]) {
             assert_eq!(lookup.id(vertex as u32).to_string(), expected[vertex]);
             assert_eq!(graph.vertex(&expected[vertex]).unwrap(), vertex as u32);
@@ -106,7 +106,7 @@ fn text_that_is_not_utf_8_and_ends_that_fall_are_refused() {
             matches!(error, Error::Corrupt { .. }) && text.contains(what) && text.contains("id.text.pages"),
             "{text}"
         );
-        assert!(IdLookup::new(&open(&image, 1)).is_err());
+        assert!(IdLookup::new(open(&image, 1).image()).is_err());
     }
     for ends in [vec![3, 2], vec![1, u64::MAX], vec![0, 0]] {
         let directory = tempfile::tempdir().unwrap();
@@ -159,7 +159,7 @@ fn ids_are_of_one_kind_and_type_however_they_are_stored() {
             assert_eq!(outcore_table::id_type(graph.image()).to_string().to_lowercase(), read);
             let expected: Vec<String> = model.places().into_iter().map(|place| model.id(place)).collect();
             assert_eq!(streamed(&graph).unwrap(), expected);
-            let lookup = IdLookup::new(&graph).unwrap();
+            let lookup = IdLookup::new(graph.image()).unwrap();
             assert!((0..50).all(|vertex| matches!(lookup.id(vertex), Id::Signed(_)) == is_signed));
             for (vertex, id) in expected.iter().enumerate() {
                 assert_eq!(graph.vertex(id).unwrap(), vertex as u32, "{read}");

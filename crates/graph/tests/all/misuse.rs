@@ -514,7 +514,7 @@ fn the_error_of_any_worker_is_returned() {
     let graph = open(&image(directory.path()), 3);
     for failing in 0..3 {
         let begun = AtomicU64::new(0);
-        let outcome = graph.with_workers(3, |_, _| match begun.fetch_add(1, Ordering::Relaxed) == failing {
+        let outcome = graph.image().with_workers(3, |_, _| match begun.fetch_add(1, Ordering::Relaxed) == failing {
             true => Err(Error::custom("no")),
             false => Ok(()),
         });

@@ -127,7 +127,7 @@ fn images_that_are_swept_in_turn_do_not_throw_each_other_out() {
     // Room for about half of the pages of both.
     let all = runtime.budget().available_bytes();
     let _rest = runtime.budget().reserve("all but the cache", all - pages * 4096).unwrap();
-    let cached = graphs[0].cache_bytes() / 4096;
+    let cached = graphs[0].image().cache_bytes() / 4096;
     assert!(cached > pages * 7 / 8 && cached <= pages, "{cached} pages of {pages}");
     let pass = |graph: &Graph| scan(graph, Direction::Out, Frontier::All, || (), |(), _| ()).unwrap().1.cache_hits;
     for round in 0..4 {
