@@ -238,9 +238,9 @@ fn a_refused_runtime_has_advice_for_an_import() {
     let after = advise(refusal, &limits);
     assert!(advised(&after) > before, "{after}");
     // A limit of a few times the first one is planned under, whatever the first one was.
-    let planned = after.planned_again(|bytes| match bytes < 100 << 20 {
-        true => Err(Runtime::new(limits.clone()).unwrap_err().advising_at_least(100 << 20)),
+    let planned = after.planned_again(|bytes| match bytes < 250 << 20 {
+        true => Err(Runtime::new(limits.clone()).unwrap_err().advising_at_least(250 << 20)),
         false => Ok(()),
     });
-    assert_eq!(advised(&planned), 100 << 20);
+    assert_eq!(advised(&planned), 250 << 20);
 }
