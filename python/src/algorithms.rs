@@ -6,11 +6,12 @@ use crate::errors::{exception, raise, usage};
 use crate::graph::PyGraph;
 use crate::result::{PyTable, report_of};
 use crate::runtime::{run, run_sampled};
-use outcore::report::{Given, Planned, Summary};
-use outcore::{
-    ALGORITHMS, Algorithm, Datum, Declared, DefaultValue, Graph, GraphValues, Kind, Parameter, Unconverged, Value,
-    Values, option_of,
+use outcore::Graph;
+use outcore::front_ends::{
+    ALGORITHMS, Algorithm, Datum, Declared, DefaultValue, GraphValues, Kind, Parameter, Unconverged, Value, Values,
+    option_of,
 };
+use outcore::report::{Given, Planned, Summary};
 use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::PyUserWarning;
 use pyo3::prelude::*;

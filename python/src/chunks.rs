@@ -93,7 +93,7 @@ fn making_rows(mut rows: Batches, raised: &Raised) -> Batches {
     let next = move || {
         lock(&raised).waiting = this_thread().map(|thread| (thread, 0));
         // The stream of another library may panic on what it holds.
-        let batch = outcore::guarded(|| Ok(rows.next()));
+        let batch = outcore::front_ends::guarded(|| Ok(rows.next()));
         lock(&raised).waiting = None;
         batch.unwrap_or_else(|error| Some(Err(ArrowError::CDataInterface(error))))
     };

@@ -11,9 +11,13 @@ use arrow_array::types::{Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, U
 use arrow_array::{Array as _, ArrayRef, ArrowNativeTypeOp, ArrowPrimitiveType, PrimitiveArray};
 use arrow_schema::DataType;
 use numpy::{Element, PyArray1, PyUntypedArray};
-use outcore::format::{IdColumn, WeightKind};
+use outcore::WeightKind;
+use outcore::data::ids_of;
+use outcore::format::IdColumn;
+use outcore::format::Image;
+use outcore::front_ends::{distance_bits, signed_count};
 use outcore::io::{Array, Reservation};
-use outcore::{Column, Image, Runtime, Table, distance_bits, ids_of, signed_count};
+use outcore::{Column, Runtime, Table};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyList;

@@ -6,12 +6,11 @@ use crate::progress::Wanted;
 use crate::result::PyTable;
 use crate::runtime::{Limits, checked_options, run, settings, warn_of};
 use crate::views::{Data, PyDegrees, PyEdges, PyNodes, Rows};
+use outcore::engine::Weight;
+use outcore::front_ends::enough_bytes;
 use outcore::io::backend::Memory;
 use outcore::io::{escaped, lock};
-use outcore::{
-    Degree, Direction, Edges, Error, Graph, GraphOptions, Neighbour, Runtime, RuntimeOptions, Table, Weight,
-    enough_bytes,
-};
+use outcore::{Degree, Direction, Edges, Error, Graph, GraphOptions, Neighbour, Runtime, RuntimeOptions, Table};
 use pyo3::exceptions::{PyNotImplementedError, PyTypeError};
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
@@ -340,9 +339,9 @@ impl PyGraph {
         let graph = self.open(py)?;
         let results = results.map(result_of).transpose()?;
         if let Some(table) = &vertices {
-            outcore::check_vertex_table(&path, table).map_err(|error| raise(py, error))?;
+            outcore::front_ends::check_vertex_table(&path, table).map_err(|error| raise(py, error))?;
         }
-        if results.is_some() && vertices.is_none() && !outcore::takes_results(&path) {
+        if results.is_some() && vertices.is_none() && !outcore::front_ends::takes_results(&path) {
             let text = format!(
                 "expected .graphml or .gexf for results, or a file of vertices= beside the edges, found {}",
                 path.display()
@@ -351,11 +350,11 @@ impl PyGraph {
         }
         let joined = results.as_ref();
         let report = run(py, graph.runtime(), || {
-            outcore::check_export_memory(&graph, &path, vertices.as_deref(), joined)?;
-            outcore::export_with(&graph, &path, joined)
+            outcore::front_ends::check_export_memory(&graph, &path, vertices.as_deref(), joined)?;
+            outcore::front_ends::export_with(&graph, &path, joined)
         })?;
         if let Some(table) = &vertices {
-            run(py, graph.runtime(), || outcore::export_vertices(&graph, table, joined))?;
+            run(py, graph.runtime(), || outcore::data::export_vertices(&graph, table, joined))?;
         }
         report.notes(vertices.is_some()).into_iter().try_for_each(|note| warn_of(py, note))?;
         Ok(report.files.into_iter().chain(vertices).collect())

@@ -11,12 +11,13 @@ use crate::result::PyTable;
 use crate::runtime::{Limits, run_watched, settings};
 use numpy::{PyArray1, PyArrayMethods};
 use outcore::arrow::array::RecordBatchReader;
+use outcore::front_ends::{Choice, enough_bytes};
 use outcore::import::{
     self, Attributes, Condition, Duplicates, Facts, ImportEstimate, ImportOptions, ImportSummary, Input, InputOptions,
     Literal, Part, Source,
 };
 use outcore::io::{Sampler, backend, backend::Memory};
-use outcore::{Choice, Error, Graph, GraphOptions, Result, Runtime, RuntimeOptions, Table, enough_bytes};
+use outcore::{Error, Graph, GraphOptions, Result, Runtime, RuntimeOptions, Table};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::{Value, json};

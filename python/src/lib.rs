@@ -93,7 +93,7 @@ mod _outcore {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
-        outcore::hide_guarded_panics();
+        outcore::io::hide_guarded_panics();
         super::exit::register(module.py())
     }
 }

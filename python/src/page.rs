@@ -116,7 +116,7 @@ impl PyRun {
         report.result.tables.extend(tables.into_iter().map(rows));
         let html = py.detach(|| report::page(&report));
         if let Some(path) = path {
-            run(py, &self.runtime, || outcore::write_file(&self.runtime, &path, html.as_bytes()))?;
+            run(py, &self.runtime, || outcore::front_ends::write_file(&self.runtime, &path, html.as_bytes()))?;
         }
         Ok(html)
     }

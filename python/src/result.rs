@@ -5,10 +5,11 @@ use crate::errors::usage;
 use crate::runtime::{checked_options, run, settings};
 use crate::views::Rows;
 use numpy::{PyArray1, PyArrayMethods};
+use outcore::format::Image;
 use outcore::io::backend::Memory;
 use outcore::io::{Sample, escaped};
 use outcore::report::{self, Given, Planned, Report, Summary};
-use outcore::{Column, Graph, Image, Stats, Table};
+use outcore::{Column, Graph, Stats, Table};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -127,7 +128,7 @@ impl PyTable {
         })?;
         let html = py.detach(|| report::page(&Report { result, ..Report::clone(&self.run) }));
         if let Some(path) = path {
-            self.run(py, |table| outcore::write_file(table.image().runtime(), &path, html.as_bytes()))?;
+            self.run(py, |table| outcore::front_ends::write_file(table.image().runtime(), &path, html.as_bytes()))?;
         }
         py.import("outcore._graphs.report")?.getattr("Report")?.call1((html,))
     }

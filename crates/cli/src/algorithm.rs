@@ -7,12 +7,12 @@ use crate::options::{UNWEIGHTED, allow_unconverged, allows_unconverged, arg_of, 
 use crate::progress::open;
 use crate::report::{About, Page, account, graph_facts, not_converged};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
+use outcore::front_ends::{
+    Algorithm, GraphValues, Kind, Parameter, Say, Unconverged, Value, Values, cell_text, is_standard_output,
+};
 use outcore::io::{Reservation, bytes_text, limit_text};
 use outcore::report::{Given, Planned, Summary};
-use outcore::{
-    Algorithm, Column, Error, Estimate, Graph, GraphValues, Kind, Parameter, Result, Say, Stats, Table, Unconverged,
-    Value, Values, cell_text, is_standard_output,
-};
+use outcore::{Column, Error, Estimate, Graph, Result, Stats, Table};
 use std::fmt::Arguments;
 use std::path::Path;
 
@@ -85,7 +85,7 @@ pub fn run(args: &AlgorithmArgs) -> Result<u8> {
 struct Prepared {
     graph: Graph,
     options: Vec<Given>,
-    plan: Box<dyn outcore::Plan>,
+    plan: Box<dyn outcore::front_ends::Plan>,
     estimate: Estimate,
     /// Purpose of the memory of the report, if it takes any.
     report: Option<&'static str>,
@@ -183,7 +183,7 @@ fn check(AlgorithmArgs { common, .. }: &AlgorithmArgs, prepared: &Prepared) -> R
         return Err(Error::Usage(text.to_owned()));
     }
     let mut small = files.iter().filter(|(option, _)| *option != "--output");
-    small.try_for_each(|(_, file)| outcore::check_file(graph.image(), file))?;
+    small.try_for_each(|(_, file)| outcore::front_ends::check_file(graph.image(), file))?;
     report.map_or(Ok(()), |purpose| graph.make_room(purpose, estimate.state_bytes))
 }
 

@@ -1,7 +1,8 @@
 //! Answers on the standard output, objects as JSON, and checks of the files that a command writes.
 
+use outcore::front_ends::AtomicFile;
 use outcore::io::{escaped, folder};
-use outcore::{AtomicFile, Error, Result, Runtime};
+use outcore::{Error, Result, Runtime};
 use std::cell::RefCell;
 use std::fmt::Display;
 use std::io::Write;

@@ -5,10 +5,11 @@ use crate::run::RunArgs;
 use crate::shell::{CompletionsArgs, ManArgs};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
+use outcore::ErrorKind;
 use outcore::array::ElementType;
+use outcore::front_ends::{Choice, EXPORT_ENDINGS, VERTEX_ENDINGS};
 use outcore::generate::{GENERATE_ENDINGS, GeneratedWeights, Shape};
 use outcore::import::{self, Duplicates, IdKind, Nulls, OrderChoice, SIDES, SelfLoops};
-use outcore::{Choice, EXPORT_ENDINGS, ErrorKind, VERTEX_ENDINGS};
 use std::path::PathBuf;
 
 const FIRST_RUN: &str = "\

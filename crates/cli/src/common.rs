@@ -3,8 +3,9 @@
 use crate::answer::Answer;
 use clap::builder::{PathBufValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
+use outcore::front_ends::{OUTPUT_ENDINGS, enough_bytes, is_standard_output};
 use outcore::io::{MOST_THREADS, backend, bytes_text, differing_texts, escaped};
-use outcore::{Error, OUTPUT_ENDINGS, Result, Stats, enough_bytes, is_standard_output};
+use outcore::{Error, Result, Stats};
 use std::ffi::OsStr;
 use std::fmt::Display;
 use std::path::{Path, PathBuf};

@@ -8,13 +8,14 @@ use crate::progress::{runtime, runtime_or};
 use crate::report::write_import;
 use outcore::array::{self, ArrayImportOptions, ArrayImportReport, NumberOptions};
 use outcore::format::Manifest;
+use outcore::front_ends::{AtomicFile, Choice};
 use outcore::generate::{self, GenerateOptions};
 use outcore::import::{
     self, Attributes, Condition, Duplicates, Facts, IdKind, ImportEstimate, ImportOptions, ImportReport, ImportSummary,
     InputOptions, OrderChoice, Part, SelfLoops, Source, TextFacts,
 };
 use outcore::io::{Sample, Watch, backend, bytes_text, escaped, limit_text};
-use outcore::{AtomicFile, Choice, Error, Graph, GraphOptions, Result, Runtime};
+use outcore::{Error, Graph, GraphOptions, Result, Runtime};
 use std::path::{Path, PathBuf};
 
 /// Largest number of columns of an array that a report lists.
@@ -337,19 +338,20 @@ pub fn export(args: &ExportArgs) -> Result<()> {
 /// Opens a graph for which there is enough memory to export it.
 fn open_for_export(args: &ExportArgs, limits: &Limits) -> Result<Graph> {
     let graph = Graph::open(&runtime(limits, None)?, &args.image, GraphOptions::default())?;
-    outcore::check_export_memory(&graph, &args.output, args.vertex_table.as_deref(), None)?;
+    outcore::front_ends::check_export_memory(&graph, &args.output, args.vertex_table.as_deref(), None)?;
     Ok(graph)
 }
 
 fn export_within_limits(args: &ExportArgs) -> Result<()> {
     let graph = open_for_export(args, &args.limits)?;
     if let Some(table) = &args.vertex_table {
-        outcore::check_vertex_table(&args.output, table)?;
+        outcore::front_ends::check_vertex_table(&args.output, table)?;
     }
     let report = outcore::export(&graph, &args.output)?;
-    let vertices = args.vertex_table.as_ref().map(|table| outcore::export_vertices(&graph, table, None)).transpose()?;
+    let vertices =
+        args.vertex_table.as_ref().map(|table| outcore::data::export_vertices(&graph, table, None)).transpose()?;
     if !args.limits.quiet {
-        let named = |file: &PathBuf| match outcore::is_standard_output(file) {
+        let named = |file: &PathBuf| match outcore::front_ends::is_standard_output(file) {
             true => "the standard output".to_owned(),
             false => escaped(file.display()).to_string(),
         };

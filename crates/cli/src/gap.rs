@@ -6,7 +6,7 @@ use crate::answer::say;
 use crate::args::GapArgs;
 use crate::graph500::timed;
 use crate::progress::{note_memory, runtime};
-use outcore::graph500::roots;
+use outcore::front_ends::graph500::roots;
 use outcore::{
     BetweennessOptions, BfsOptions, ComponentsOptions, Dangling, Error, Graph, GraphOptions, PageRankOptions, Result,
     Sources, SsspOptions, Stats, TrianglesOptions, Unit, verify,

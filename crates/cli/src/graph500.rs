@@ -7,8 +7,8 @@
 use crate::answer::say;
 use crate::args::Graph500Args;
 use crate::progress::{note_memory, runtime, scratch};
+use outcore::front_ends::graph500::{roots, validation_bytes, verify_bfs, verify_sssp};
 use outcore::generate::{self, GenerateOptions, GeneratedWeights, Shape};
-use outcore::graph500::{roots, validation_bytes, verify_bfs, verify_sssp};
 use outcore::import::{self, Duplicates, ImportOptions, SelfLoops};
 use outcore::{BfsOptions, Error, Graph, GraphOptions, Result, SsspOptions, Unit};
 use std::time::Instant;

@@ -3,7 +3,7 @@
 use crate::answer::Answer;
 use crate::args::GraphalyticsArgs;
 use crate::progress::{note_memory, runtime, scratch};
-use outcore::graphalytics::{comparison_bytes, kernels, run, verify_output};
+use outcore::front_ends::graphalytics::{comparison_bytes, kernels, run, verify_output};
 use outcore::import::{self, GraphalyticsProperties, ImportOptions, InputOptions};
 use outcore::io::backend::Location;
 use outcore::{Error, Graph, GraphOptions, Result, Runtime};

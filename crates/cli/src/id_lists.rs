@@ -3,9 +3,10 @@
 //! *Cost.* The ids of a file are reserved from the budget while it is read. Where they have no room, the rest of the
 //! file is read for their number alone: so the limit that the refusal advises is enough for all of them.
 
+use outcore::front_ends::{Kind, Parameter, Value};
 use outcore::import::each_vertex_id;
 use outcore::io::Reservation;
-use outcore::{Error, Kind, Parameter, Result, Runtime, Value};
+use outcore::{Error, Result, Runtime};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 

@@ -52,7 +52,7 @@ pub fn run() -> u8 {
     let cli = Cli::try_parse().unwrap_or_else(|error| with_run(error).exit());
     // A write beyond `ulimit -f` fails with an error instead of ending the process.
     _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Default::default());
-    outcore::hide_guarded_panics();
+    outcore::io::hide_guarded_panics();
     // Steps of an import, and decoders of other formats, allocate on their own; algorithms keep what they have.
     if matches!(cli.command, Command::Import(_) | Command::Generate(_)) {
         outcore::io::give_back_freed_memory();

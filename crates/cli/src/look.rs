@@ -5,8 +5,11 @@ use crate::args::{DegreesArgs, HeadArgs, NeighborsArgs};
 use crate::common::Limits;
 use crate::progress::runtime;
 use outcore::arrow::array::RecordBatch;
+use outcore::data::EdgesFrom;
+use outcore::engine::Weight;
+use outcore::front_ends::{push_quoted, push_value};
 use outcore::io::{Array, escaped};
-use outcore::{Direction, Edges, EdgesFrom, Graph, GraphOptions, Id, Result, Weight, push_quoted, push_value};
+use outcore::{Direction, Edges, Graph, GraphOptions, Id, Result};
 use std::io::{BufWriter, IsTerminal, Write};
 use std::path::Path;
 
@@ -47,7 +50,7 @@ fn weight_cell(weight: Weight) -> Option<String> {
 }
 
 pub fn head(args: &HeadArgs) -> Result<()> {
-    let first = |limits: &Limits| outcore::first_edges(&open(&args.image, limits)?, args.edges as usize);
+    let first = |limits: &Limits| outcore::data::first_edges(&open(&args.image, limits)?, args.edges as usize);
     let edges = first(&args.limits).map_err(|error| args.limits.advise(error, first))?;
     let mut out = BufWriter::new(std::io::stdout());
     put(&mut out, edges.schema().fields().iter().map(|field| cell(|into| push_quoted(into, field.name()))))?;

@@ -6,7 +6,7 @@ use clap::builder::{
 };
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches};
-use outcore::{Declared, DefaultValue, Kind, Parameter, Value};
+use outcore::front_ends::{Declared, DefaultValue, Kind, Parameter, Value};
 
 /// The flag that takes ranks as they are.
 const ALLOW_UNCONVERGED: &str = "allow_unconverged";

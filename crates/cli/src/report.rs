@@ -4,10 +4,11 @@
 use crate::answer::write_json;
 use crate::common::{Common, report};
 use crate::options::in_shell;
+use outcore::front_ends::NotConverged;
 use outcore::import::{ImportEstimate, ImportSummary};
 use outcore::io::{Sample, Watch};
 use outcore::report::{Given, Planned, Report, Summary, now, of_import, page, shell_text};
-use outcore::{Error, ErrorKind, Graph, NotConverged, Result, Runtime, Stats};
+use outcore::{Error, ErrorKind, Graph, Result, Runtime, Stats};
 use serde_json::{Map, Value};
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
@@ -54,7 +55,7 @@ impl Page {
         let Page { file, about: About { name, options, facts, plan }, input, samples, ended, result, .. } = self;
         let (name, call) = (in_shell(name), command());
         let html = page(&Report { name, input, call, options, facts, plan, result, ended, stats, samples });
-        outcore::write_file(runtime, &file, html.as_bytes())
+        outcore::front_ends::write_file(runtime, &file, html.as_bytes())
     }
 }
 
@@ -67,7 +68,7 @@ pub fn write_import(
     samples: Vec<Sample>,
 ) -> Result<()> {
     let report = Report { call: command(), ..of_import(runtime, summary, needs, samples) };
-    outcore::write_file(runtime, file, page(&report).as_bytes())
+    outcore::front_ends::write_file(runtime, file, page(&report).as_bytes())
 }
 
 /// The command as it can be typed again.

@@ -5,9 +5,10 @@ use crate::learn::{self, LearnArgs};
 use crate::options::in_shell;
 use crate::solve::{self, SolverArgs};
 use clap::{ArgMatches, Args, Command, FromArgMatches};
+use outcore::Result;
+use outcore::front_ends::{ALGORITHMS, Algorithm, Declared, named};
 use outcore::learn::STATISTICS;
 use outcore::linalg::SOLVERS;
-use outcore::{ALGORITHMS, Algorithm, Declared, Result, named};
 
 pub enum RunArgs {
     Algorithm(Box<AlgorithmArgs>),

@@ -7,12 +7,12 @@ use crate::progress::open;
 use crate::report::{About, Page, account, failure, graph_facts, not_converged};
 use clap::builder::ValueParser;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
+use outcore::front_ends::{OUTPUT_ENDINGS, Value, Values, check_columns, least_limit, named, write_columns};
 use outcore::io::{bytes_text, folder, limit_text};
 use outcore::linalg::{Declaration, Dense, Found, Given, Needs, SOLVERS, SolverPlan, Traffic};
+use outcore::matrix::SparseMatrix;
 use outcore::report::{self, Planned};
-use outcore::{
-    Error, OUTPUT_ENDINGS, Result, SparseMatrix, Value, Values, check_columns, least_limit, named, write_columns,
-};
+use outcore::{Error, Result};
 use std::path::{Path, PathBuf};
 
 /// The option for what has a row per column of the matrix.
@@ -213,7 +213,7 @@ fn check_files(args: &SolverArgs, matrix: &SparseMatrix, needs: &Needs) -> Resul
     }
     args.values.as_ref().map_or(Ok(()), |values| check_columns(graph.image(), values))?;
     let mut small = outputs.iter().filter(|(option, _)| ["--stats", "--report"].contains(option));
-    small.try_for_each(|(_, file)| outcore::check_file(graph.image(), file))
+    small.try_for_each(|(_, file)| outcore::front_ends::check_file(graph.image(), file))
 }
 
 fn explain(args: &SolverArgs, matrix: &SparseMatrix, needs: &Needs) -> Result<()> {

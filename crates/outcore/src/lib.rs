@@ -2,14 +2,20 @@
 //!
 //! This crate re-exports what users need and holds no code of its own:
 //!
+//! This page has what most programs need; the rest stands in modules by its purpose:
+//!
 //! | for | look at |
 //! |---|---|
-//! | images | [`import`] makes one of an edge list, [`Graph`] opens one within the limits of a [`Runtime`], [`export()`] writes one back, [`check()`] verifies its bytes |
+//! | images | [`import`] makes one of an edge list, [`generate`] one of nothing; [`Graph`] opens one within the limits of a [`Runtime`], [`export()`] writes one back, [`check()`] verifies its bytes |
 //! | ids | [`Graph::ids`] holds all in memory, and finds vertices by ids and ids by vertices; [`Graph::vertex`] reads them for one |
 //! | algorithms | a function, its options and its result each, such as [`pagerank()`], [`PageRankOptions`] and [`PageRank`]; `estimate_` and its name say what it will need, [`verify`] checks what it found |
 //! | results | [`Table`] holds columns under the users' ids, and writes them |
-//! | runs | [`report::page`] makes a page of one: what was asked, planned and done |
-//! | new algorithms | [`Graph::lists`], [`scan()`] and [`fold()`] visit lists, [`EdgeMapper`] moves a frontier, [`run_program`] runs a [`VertexProgram`] |
+//! | attributes | [`data`] gives edges and vertices as Arrow |
+//! | algorithms of your own | [`engine`]: [`Graph::lists`], [`engine::scan`] and [`engine::fold`] visit lists, [`engine::EdgeMapper`] moves a frontier, [`engine::run_program`] runs an [`engine::VertexProgram`] |
+//! | matrices and arrays | [`matrix`], [`linalg`], [`mod@array`], [`learn`] |
+//! | pages of runs | [`report::page`] makes a page of one: what was asked, planned and done |
+//! | memory, devices, the format | [`io`], [`mod@format`] |
+//! | shells and bindings | [`front_ends`] |
 //!
 //! Options are written with `..Default::default()`, so that a new one changes no program.
 //!
@@ -32,65 +38,52 @@
 //! limit, and their results are the same as alone.
 #![forbid(unsafe_code)]
 
-// Images: opened, imported, generated, written back and checked.
-pub use outcore_format::{Order, WeightKind};
+// A runtime, errors, graphs: opened, imported, generated, exported and checked.
+pub use outcore_format::WeightKind;
 pub use outcore_graph::{
-    CheckReport, Direction, EXPORT_ENDINGS, EdgeBatches, EdgeData, Edges, EdgesFrom, ExportReport, Graph, GraphIds,
-    GraphInfo, PAGE_BYTES, VERTEX_ENDINGS, VertexBatches, VertexData, check, check_export_memory, check_vertex_table,
-    export, export_vertices, export_with, first_edges, generate, import, takes_results,
+    CheckReport, Degree, Direction, Edges, ExportReport, Graph, GraphIds, GraphInfo, Neighbour, check, export,
+    generate, import,
 };
-pub use outcore_image::{
-    AtomicFile, Error, ErrorKind, Image, ImageFile, ImageOptions as GraphOptions, MANIFEST, Outcome, Result,
-    check_file, enough_bytes, is_standard_output, read_manifest, write_file,
-};
-pub use outcore_ingest::{Choice, guarded, hide_guarded_panics};
+pub use outcore_image::{Error, ErrorKind, ImageOptions as GraphOptions, Result, Stats};
 pub use outcore_io::{Progress, Runtime, RuntimeOptions, Unit};
 
-// Algorithms: options, result, function and estimate of each, as `algo` lists them; and how they are declared.
+// Algorithms: options, result, function and estimate of each, as `algo` lists them.
 pub use outcore_algo::api::*;
-pub use outcore_algo::{
-    ALGORITHMS, Algorithm, Attribute, AttributeKind, Bound, Datum, Estimate, Finding, GraphValues, Plan, Remedy, Say,
-    Unconverged, graph500, graphalytics, least_limit, verify,
-};
-pub use outcore_declare::{
-    Declared, DefaultValue, Fact, Kind, Parameter, Unconverged as NotConverged, Value, Values, named, option_of,
-};
-pub use outcore_image::{Stats, StatsBuilder, Step, SweepStats};
+pub use outcore_algo::{Bound, Estimate, verify};
 
-// Matrices.
-#[cfg(feature = "linalg")]
-pub use outcore_linalg as linalg;
-#[cfg(feature = "matrix")]
-pub use outcore_matrix::{
-    DenseFactor, DenseFile, DenseLayout, DenseProduct, MultiplyPlan, Operand, ProductFile, Semiring, SparseMatrix,
-    StreamedProduct, UnnamedProduct,
-};
+// Results, under the users' ids.
+pub use outcore_table::{Column, ColumnKind, Id, Table, TableReader};
 
-// Dense arrays.
 #[cfg(feature = "array")]
 pub use outcore_array as array;
 #[cfg(feature = "learn")]
 pub use outcore_learn as learn;
-
-// Runs as pages.
+#[cfg(feature = "linalg")]
+pub use outcore_linalg as linalg;
+#[cfg(feature = "matrix")]
+pub use outcore_matrix as matrix;
 #[cfg(feature = "report")]
 pub use outcore_report as report;
 
-// Results, under the users' ids.
-pub use outcore_table::{
-    Column, ColumnKind, DenseRows, DenseShape, Id, IdBatch, IdLookup, IdStream, OUTPUT_ENDINGS, Table, TableReader,
-    cell_text, check_columns, distance_bits, ids_of, push_quoted, push_value, shown_members, signed_count,
-    write_columns, write_dense,
-};
+/// For algorithms of your own: lists, frontiers, mappers and vertex programs.
+pub mod engine {
+    pub use outcore_format::Lists;
+    pub use outcore_graph::{
+        Bitmap, Decision, EdgeMap, EdgeMapper, Events, Frontier, KeptWeights, List, ListFold, ListLoop, ListPart,
+        ListsOf, Neighbours, Next, PAGE_BYTES, ProgramOptions, ProgramRun, Stepped, Vertex, VertexProgram, Way, Weight,
+        Weights, fold, gather_sum, gather_sums, gather_weighted_sum, gather_weighted_sums, program_bytes, run_program,
+        scan, scan_pages, vertex_map, vertex_sum,
+    };
+    pub use outcore_image::{Outcome, StatsBuilder, Step, SweepStats};
+}
 
-// New algorithms: lists, frontiers, vertices, vertex programs.
-pub use outcore_format::Lists;
-pub use outcore_graph::{
-    Bitmap, Decision, Degree, EdgeMap, EdgeMapper, Events, Frontier, KeptWeights, List, ListFold, ListLoop, ListPart,
-    ListsOf, Neighbour, Neighbours, Next, ProgramOptions, ProgramRun, Stepped, Vertex, VertexProgram, Way, Weight,
-    Weights, fold, gather_sum, gather_sums, gather_weighted_sum, gather_weighted_sums, program_bytes, run_program,
-    scan, scan_pages, vertex_map, vertex_sum,
-};
+/// Edges and vertices with their attributes, as Arrow; tables of vertices.
+pub mod data {
+    pub use outcore_graph::{
+        EdgeBatches, EdgeData, EdgesFrom, VertexBatches, VertexData, export_vertices, first_edges,
+    };
+    pub use outcore_table::{DenseRows, DenseShape, IdBatch, IdLookup, IdStream, ids_of, write_dense};
+}
 
 /// Arrow, whose types stand in the signatures of [`Table`] and of [`import`], in the version that they are of.
 pub mod arrow {
@@ -100,17 +93,41 @@ pub mod arrow {
 
 /// The format of images: manifests and their facts.
 pub mod format {
-    pub use outcore_format::{Attribute, AttributeKind, IdColumn, ImportFacts, Manifest, Order, WeightKind};
+    pub use outcore_format::{Attribute, AttributeKind, IdColumn, ImportFacts, Manifest, Order};
+    pub use outcore_image::{Image, ImageFile, MANIFEST, read_manifest};
 }
 
-/// Memory under a limit, and devices.
+/// Memory under a limit, devices, and the process.
 pub mod io {
+    pub use outcore_ingest::hide_guarded_panics;
     pub use outcore_io::{
         Array, AtomicF32, AtomicF64, Backend, Budget, CancelFlag, Fuse, Holder, MOST_SAMPLES, MOST_THREADS,
         Reservation, Sample, Sampler, Task, Turn, Watch, backend,
         buffer::{Plain, Raw, Shared},
         bytes_text, differing_texts, escaped, folder, give_back_freed_memory, into_inner, is_making_rows, limit_arenas,
         limit_text, lock, making_rows, parse_bytes, peak_memory_bytes, simd,
+    };
+}
+
+/// For programs that offer all of Outcore, as the command and the Python package do: declarations of algorithms and
+/// options, checks before a run, and forms of output. No other program needs them, and they change most often.
+pub mod front_ends {
+    pub use outcore_algo::{
+        ALGORITHMS, Algorithm, Attribute, AttributeKind, Datum, Finding, GraphValues, Plan, Remedy, Say, Unconverged,
+        graph500, graphalytics, least_limit,
+    };
+    pub use outcore_declare::{
+        Choice, Declared, DefaultValue, Fact, Kind, Parameter, Unconverged as NotConverged, Value, Values, named,
+        option_of,
+    };
+    pub use outcore_graph::{
+        EXPORT_ENDINGS, VERTEX_ENDINGS, check_export_memory, check_vertex_table, export_with, takes_results,
+    };
+    pub use outcore_image::{AtomicFile, check_file, enough_bytes, is_standard_output, write_file};
+    pub use outcore_ingest::guarded;
+    pub use outcore_table::{
+        OUTPUT_ENDINGS, cell_text, check_columns, distance_bits, push_quoted, push_value, shown_members, signed_count,
+        write_columns,
     };
 }
 

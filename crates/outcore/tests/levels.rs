@@ -5,9 +5,10 @@ use outcore::generate::{GenerateOptions, GeneratedWeights, source};
 use outcore::import::{ImportOptions, import_into_memory};
 use outcore::io::simd::{Simd, limit};
 use outcore::linalg::{EigshOptions, eigsh};
+use outcore::matrix::{Operand, Semiring, SparseMatrix};
 use outcore::{
-    BfsOptions, Graph, Operand, PageRankOptions, Result, Runtime, RuntimeOptions, Semiring, SparseMatrix, SsspOptions,
-    TrianglesOptions, bfs, pagerank, sssp, triangles,
+    BfsOptions, Graph, PageRankOptions, Result, Runtime, RuntimeOptions, SsspOptions, TrianglesOptions, bfs, pagerank,
+    sssp, triangles,
 };
 use std::sync::Arc;
 

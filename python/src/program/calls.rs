@@ -4,7 +4,8 @@
 #![allow(clippy::undocumented_unsafe_blocks)]
 
 use super::functions::{Handle, Happening};
-use outcore::{Direction, Events};
+use outcore::Direction;
+use outcore::engine::Events;
 use pyo3::exceptions::{PyIndexError, PyRuntimeError};
 use pyo3::prelude::*;
 use std::ffi::c_void;

@@ -3,8 +3,9 @@
 
 use super::Settings;
 use crate::exit::attached;
+use outcore::engine::{Events, List, Vertex, VertexProgram};
 use outcore::io::lock;
-use outcore::{Error, Events, Graph, List, Vertex, VertexProgram, WeightKind};
+use outcore::{Error, Graph, WeightKind};
 use pyo3::prelude::*;
 use pyo3::types::PyAny;
 use std::cell::{Cell, RefCell};

@@ -14,9 +14,10 @@ use crate::result::{PyTable, report_of};
 use crate::runtime::{run_sampled, settings};
 use functions::{Functions, Program, reals_bytes};
 use numpy::{Element, PyReadonlyArray1};
+use outcore::engine::{Frontier, ProgramOptions, run_program};
 use outcore::io::{Array, Raw, into_inner};
 use outcore::report::{Planned, Summary};
-use outcore::{Column, Frontier, Graph, ProgramOptions, run_program};
+use outcore::{Column, Graph};
 use pyo3::prelude::*;
 use pyo3::types::{PyAny, PyDict};
 use serde_json::json;
@@ -139,7 +140,7 @@ fn run_as<const COMBINES: bool, const ORDERED: bool, const WEIGHTS: bool>(
     graph: &Graph,
     functions: &Functions,
     options: &ProgramOptions<'_>,
-) -> outcore::Result<outcore::ProgramRun> {
+) -> outcore::Result<outcore::engine::ProgramRun> {
     let mut states = vec![(); graph.vertices() as usize];
     run_program(graph, &Program::<COMBINES, ORDERED, WEIGHTS>(functions), &mut states, options)
 }

@@ -50,7 +50,8 @@ impl Graph {
     /// # mod outcore {
     /// #     pub use {outcore_graph::*, outcore_image::ImageOptions as GraphOptions, outcore_image::Result};
     /// # }
-    /// use outcore::{Direction, Frontier, Graph, GraphOptions};
+    /// use outcore::{Direction, Graph, GraphOptions};
+    /// use outcore::engine::Frontier;
     ///
     /// # fn main() -> outcore::Result<()> {
     /// # let runtime = Runtime::new(Default::default())?;

@@ -36,7 +36,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// # mod outcore {
 /// #     pub use {outcore_graph::*, outcore_image::ImageOptions as GraphOptions, outcore_image::Result};
 /// # }
-/// use outcore::{Direction, Frontier, Graph, GraphOptions, List, ProgramOptions, Vertex, VertexProgram, run_program};
+/// use outcore::{Direction, Graph, GraphOptions};
+/// use outcore::engine::{Frontier, List, ProgramOptions, Vertex, VertexProgram, run_program};
 ///
 /// /// How far every vertex is from the first ones: breadth-first search.
 /// struct Search;

@@ -1,9 +1,13 @@
 //! Numbers of vertices that a graph does not have, and sizes that nothing has: errors, and never a panic.
 
 use outcore::arrow::array::RecordBatch;
+use outcore::data::{EdgeBatches, EdgeData, EdgesFrom, VertexData, first_edges};
+use outcore::engine::{Bitmap, EdgeMapper, Frontier, scan, scan_pages};
+use outcore::front_ends::{graph500, shown_members};
 use outcore::import::{ImportOptions, Part};
 use outcore::io::Array;
 use outcore::linalg::{EigsOptions, EigshOptions, SvdsOptions};
+use outcore::matrix::{Operand, Semiring, SparseMatrix};
 use outcore::*;
 use std::sync::Arc;
 
