@@ -5,6 +5,7 @@ use outcore_ingest::Choice;
 /// The rule by which iterations converge. The residual is the sum over all vertices of the absolute change in the last
 /// iteration.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Stop {
     /// The residual is below the tolerance, so that ranks are as exact on large graphs as on small ones.
     #[default]
@@ -24,6 +25,8 @@ impl Choice for Stop {
         ),
     ];
 }
+
+outcore_declare::from_names!(Stop);
 
 impl Stop {
     /// The residual below which ranks have converged.
@@ -48,6 +51,7 @@ impl Stop {
 
 /// The reason why iterations ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum StoppedBy {
     /// The residual fell below the tolerance.
     Residual,

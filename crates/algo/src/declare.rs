@@ -9,6 +9,7 @@
 //! the defaults; [`Algorithm::plan`] turns them into typed options; [`Plan`] estimates the run, and runs it.
 
 use crate::estimate::Estimate;
+use crate::results::Columns;
 use outcore_declare::{Declared, Parameter, Signature, Values, option_of};
 use outcore_graph::Graph;
 use outcore_image::{Result, Stats};
@@ -237,10 +238,13 @@ impl Attribute {
 }
 
 impl Finding {
-    /// Columns and attributes.
-    pub fn new(columns: Vec<(&str, Column)>, attributes: Vec<Datum>, stats: Stats) -> Self {
-        let columns = columns.into_iter().map(|(name, column)| (name.to_owned(), column)).collect();
-        Finding { columns, attributes, shown: Vec::new(), unconverged: None, stats }
+    /// Attributes, and the columns of a result.
+    ///
+    /// # Errors
+    /// Too little memory for a column that has still to be made.
+    pub(crate) fn new(graph: &Graph, attributes: Vec<Datum>, result: impl Columns) -> Result<Self> {
+        let (columns, stats) = result.into_columns(graph)?;
+        Ok(Finding { columns, attributes, shown: Vec::new(), unconverged: None, stats })
     }
 
     /// Makes the shell show the first column under a heading.

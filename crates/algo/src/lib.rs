@@ -13,6 +13,7 @@ mod estimate;
 pub mod graph500;
 mod graph_values;
 pub mod graphalytics;
+mod results;
 mod sources;
 mod state;
 mod stored;
@@ -126,8 +127,6 @@ mod declared {
         pub(crate) use outcore_declare::{DefaultValue, Kind, Parameter};
         pub(crate) use outcore_graph::Graph;
         pub(crate) use outcore_image::Result;
-        pub(crate) use outcore_table::Column;
-        pub(crate) use std::sync::Arc;
     }
 
     pub(crate) mod all_pairs;

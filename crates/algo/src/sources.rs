@@ -9,6 +9,7 @@ use std::collections::BinaryHeap;
 
 /// The sources of searches.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub enum Sources {
     /// From every vertex.
     All,

@@ -64,8 +64,16 @@ impl Stored<AtomicU64> {
 }
 
 pub(crate) fn parent(parents: &[u32], vertex: u32) -> Option<u32> {
-    let stored = parents.get(vertex as usize).copied()?;
-    (stored != 0).then_some(!stored)
+    number(parents.get(vertex as usize))
+}
+
+/// The numbers of all vertices, such as their parents.
+pub(crate) fn numbers(stored: &[u32]) -> impl ExactSizeIterator<Item = Option<u32>> {
+    stored.iter().map(|stored| number(Some(stored)))
+}
+
+fn number(stored: Option<&u32>) -> Option<u32> {
+    stored.filter(|&&stored| stored != 0).map(|stored| !stored)
 }
 
 /// The vertices on the path from the source to a vertex, both ends included, if there is one.

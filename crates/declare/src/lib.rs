@@ -14,3 +14,6 @@ pub use choice::Choice;
 pub use declaration::{Declaration, Declared, Fact, InputFile, NamedFact, Signature, Unconverged, named};
 pub use parameter::{DefaultValue, Kind, Parameter, Value, option_of, real_text};
 pub use values::{Names, Values};
+
+#[doc(hidden)]
+pub use outcore_image::{Error, Result};

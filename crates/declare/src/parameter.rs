@@ -1,6 +1,6 @@
 //! An option: its name, the kind of values that it takes, its default, and how a text becomes its value.
 
-use crate::choice::Choice;
+use crate::choice::{Choice, one_of};
 use outcore_image::{Error, Result};
 
 /// An option of an algorithm, a solver or a statistic.
@@ -217,8 +217,9 @@ impl Parameter {
                 Err(format!("expected {name} of at least {least}, found {found}"))
             }
             (Kind::Choice(names), Value::Name(found)) if !names().iter().any(|(name, _)| name == found) => {
-                let names: Vec<_> = names().iter().map(|(name, _)| format!("'{name}'")).collect();
-                Err(format!("expected {name} to be one of {}, found '{found}'", names.join(", ")))
+                let names = names();
+                let names = one_of(names.iter().map(|(name, _)| *name));
+                Err(format!("expected {name} to be {names}, found '{found}'"))
             }
             (Kind::Whole { .. }, Value::Whole(_))
             | (Kind::Real, Value::Real(_))

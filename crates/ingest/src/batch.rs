@@ -71,6 +71,8 @@ impl Choice for Nulls {
         &[(Nulls::Error, "error", "The first one is an error"), (Nulls::Skip, "skip", "They are left out and counted")];
 }
 
+outcore_declare::from_names!(IdKind, Nulls);
+
 #[derive(Debug)]
 pub(crate) struct LeftOut {
     nulls: Nulls,

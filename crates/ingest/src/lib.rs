@@ -44,7 +44,7 @@ pub use input::counted_file::Reads;
 pub use input::folders::{Files, check_different, images_of_pattern};
 pub use mix::{mix, mix_32};
 pub use open::{count_edges, each_vertex_id, open, with_vertex_table};
-pub use outcore_declare::Choice;
+pub use outcore_declare::{Choice, from_names};
 pub use plan::{
     LARGE_BLOCK_BYTES, LEAST_BYTES, LEAST_PAGE_BUFFER_BYTES, PartitionPlan, Plan, SAMPLE_BYTES, enough_bytes,
     needed_bytes,

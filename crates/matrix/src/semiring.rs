@@ -30,6 +30,8 @@ impl Choice for Semiring {
     ];
 }
 
+outcore_ingest::from_names!(Semiring);
+
 /// A semiring as a type, so that products are monomorphized.
 pub(crate) trait Rules: Copy + Sync {
     /// The additive identity: the product of a row without entries.

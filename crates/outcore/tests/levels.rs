@@ -19,8 +19,10 @@ fn everything(graph: &Graph) -> Result<Vec<(&'static str, Vec<u64>)>> {
     let mut found = Vec::new();
     let bits = |numbers: &[f64]| numbers.iter().map(|number| number.to_bits()).collect();
     found.push(("pagerank", bits(&pagerank(graph, &PageRankOptions::default())?.ranks)));
-    found.push(("bfs", bfs(graph, &BfsOptions::default())?.levels.iter().map(|&level| level.into()).collect()));
-    found.push(("sssp", sssp(graph, &SsspOptions::default())?.distances.to_vec()));
+    let levels = bfs(graph, &BfsOptions::default())?;
+    found.push(("bfs", levels.levels().map(|level| level.map_or(u64::MAX, u64::from)).collect()));
+    let paths = sssp(graph, &SsspOptions::default())?;
+    found.push(("sssp", paths.distances().map(|distance| distance.map_or(u64::MAX, f64::to_bits)).collect()));
     found.push(("triangles", triangles(graph, &TrianglesOptions::default())?.counts.to_vec()));
     for columns in [1, 3, 8, 16] {
         let factor: Vec<f64> = (0..rows * columns).map(|i| 1.0 / (i + 3) as f64).collect();

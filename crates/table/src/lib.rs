@@ -30,6 +30,7 @@ pub use output::{
 };
 pub use parquet_file::parquet_writer;
 pub use table::{
-    Column, ColumnKind, Table, TableReader, arrow_item, distance_bits, from_arrow, id_array, id_type, signed_count,
+    Column, ColumnKind, Table, TableReader, arrow_item, distance_bits, distance_number, from_arrow, id_array, id_type,
+    signed_count,
 };
 pub use text_file::{Compression, TextFile};

@@ -133,6 +133,11 @@ impl Column {
         }
     }
 
+    /// The number of values: one per vertex.
+    pub fn rows(&self) -> u64 {
+        self.memory().0 as u64
+    }
+
     /// The vertex that a row names, if the column holds vertices.
     pub fn named(&self, row: u32) -> Option<u32> {
         match self {
@@ -399,6 +404,15 @@ pub fn signed_count(count: u64) -> i64 {
 #[inline]
 pub fn distance_bits(stored: u64) -> Option<u64> {
     (stored != 0).then_some(!stored)
+}
+
+/// A distance as [`Column::Distance`] stores it, if there is one. Integers beyond 2^53 are rounded.
+#[inline]
+pub fn distance_number(stored: u64, kind: WeightKind) -> Option<f64> {
+    distance_bits(stored).map(|bits| match kind {
+        WeightKind::I64 => bits as f64,
+        WeightKind::F64 => f64::from_bits(bits),
+    })
 }
 
 /// The rows of a table, batch by batch.

@@ -5,10 +5,11 @@
 //! image.
 
 use crate::ids::{Id, IdStream, ids_of, parse_id, vertices_of};
-use crate::table::{Column, Table, distance_bits, id_array};
+use crate::table::{Column, Table, distance_bits, distance_number, id_array};
 use arrow_array::{ArrayRef, RecordBatch};
 use outcore_format::Order;
 use outcore_image::{Error, Image, Result};
+use outcore_io::Reservation;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
@@ -24,15 +25,30 @@ impl Table {
     /// # Errors
     /// [`Error::Usage`] for a column that does not exist or has no order; ids that cannot be read; no memory.
     pub fn top(&self, k: usize, column: &str) -> Result<RecordBatch> {
+        let (best, _reservation) = self.best(k, self.ranked(column)?)?;
+        let rows: Vec<u32> = best.iter().map(|(vertex, _)| *vertex).collect();
+        self.some_rows(&rows, id_array(self.image(), best.iter().map(|(_, id)| Some(id.as_ref()))))
+    }
+
+    /// The ids of the rows of [`top`](Self::top), and their values of the column as real numbers, to which integers
+    /// beyond 2^53 are rounded. One pass over the ids.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] for a column that does not exist or has no order; ids that cannot be read; no memory.
+    pub fn greatest(&self, k: usize, column: &str) -> Result<Vec<(Id<String>, f64)>> {
         let ranked = self.ranked(column)?;
+        let (best, _reservation) = self.best(k, ranked)?;
+        Ok(best.into_iter().filter_map(|(vertex, id)| Some((id, number(ranked, vertex)?))).collect())
+    }
+
+    /// The vertices with the greatest values of a column, their ids, and the reservation of their memory.
+    fn best(&self, k: usize, ranked: &Column) -> Result<(Vec<(u32, Id<String>)>, Reservation)> {
         let k = k.min(self.rows() as usize);
-        let image = self.image();
-        let _reservation = image.reserve("the greatest rows", k as u64 * ROW_BYTES)?;
+        let reservation = self.image().reserve("the greatest rows", k as u64 * ROW_BYTES)?;
         let members = self.members()?;
         let has_row = |vertex| members.as_ref().is_none_or(|members| members.contains(vertex));
-        let best = greatest(image, k, |vertex| rank(ranked, vertex).filter(|_| has_row(vertex)))?;
-        let rows: Vec<u32> = best.iter().map(|(vertex, _)| *vertex).collect();
-        self.some_rows(&rows, id_array(image, best.iter().map(|(_, id)| Some(id.as_ref()))))
+        let best = greatest(self.image(), k, |vertex| rank(ranked, vertex).filter(|_| has_row(vertex)))?;
+        Ok((best, reservation))
     }
 
     /// The row of the vertex with this id in text form: a batch of one row. At most one pass over the ids, and one more
@@ -113,6 +129,20 @@ pub(crate) fn rank(column: &Column, row: u32) -> Option<u64> {
         Column::Level(values) => values[row].checked_sub(1).map(u64::from),
         // The bits of nonnegative numbers have their order.
         Column::Distance(values, _) => distance_bits(values[row]),
+        Column::Vertex(_) | Column::Component(_) | Column::Label(_) => None,
+    }
+}
+
+/// The number that users see in a row of a column, if there is one.
+fn number(column: &Column, row: u32) -> Option<f64> {
+    let row = row as usize;
+    match column {
+        Column::Real(values) => Some(values[row]),
+        Column::Number(values) => Some(values[row].into()),
+        Column::Count(values) | Column::Unsigned(values) => Some(values[row] as f64),
+        Column::Signed(values) => Some(values[row] as f64),
+        Column::Level(values) => values[row].checked_sub(1).map(f64::from),
+        Column::Distance(values, kind) => distance_number(values[row], *kind),
         Column::Vertex(_) | Column::Component(_) | Column::Label(_) => None,
     }
 }

@@ -85,8 +85,9 @@ static KERNEL: Typed<AllPairsOptions, AllPairs> = Typed {
             format!("  {id:<24} reaches {} vertices, eccentricity {}", reach.reached, reach.depth)
         })
     },
-    finding: |_, _, _, result| {
-        let diameter = Datum::Bounds(result.diameter_least.into(), result.diameter_most.into());
-        Ok(shared(result.search, vec![Datum::Vertices(Some(result.sources.to_vec()))], vec![diameter]))
+    finding: |graph, _, _, result| {
+        let AllPairs { sources, search, diameter_least, diameter_most } = result;
+        let diameter = Datum::Bounds(diameter_least.into(), diameter_most.into());
+        shared(graph, search, vec![Datum::Vertices(Some(sources.to_vec()))], vec![diameter])
     },
 };

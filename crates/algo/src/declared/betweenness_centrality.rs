@@ -105,10 +105,9 @@ static KERNEL: Typed<BetweennessOptions, Betweenness> = Typed {
         }
         Ok(())
     },
-    finding: |_, _, options, result| {
+    finding: |graph, _, options, result| {
         let sources = (!matches!(options.sources, Sources::All)).then(|| result.sources.to_vec());
         let attributes = vec![Datum::Vertices(sources), Datum::Real(result.error_bound)];
-        Ok(Finding::new(vec![("betweenness", Column::Real(Arc::new(result.scores)))], attributes, result.stats)
-            .shown(""))
+        Ok(Finding::new(graph, attributes, result)?.shown(""))
     },
 };

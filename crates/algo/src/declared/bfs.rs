@@ -95,10 +95,8 @@ static KERNEL: Typed<BfsOptions, Bfs> = Typed {
     report,
     finding: |graph, _, options, result| {
         let path = options.target.map(|target| result.path(graph, target)).transpose()?.flatten();
-        let Bfs { levels, parents, reached, depth, stats } = result;
-        let columns = vec![("level", Column::Level(Arc::new(levels))), ("parent", Column::Vertex(Arc::new(parents)))];
-        let attributes = vec![Datum::Whole(reached), Datum::Whole(depth.into()), Datum::Path(path)];
-        Ok(Finding::new(columns, attributes, stats))
+        let attributes = vec![Datum::Whole(result.reached), Datum::Whole(result.depth.into()), Datum::Path(path)];
+        Finding::new(graph, attributes, result)
     },
 };
 

@@ -54,9 +54,8 @@ static KERNEL: Typed<ClusteringOptions, Clustering> = Typed {
     report: |outcome, say| {
         say_line(say, format_args!("average {}, transitivity {}", outcome.result.average, outcome.result.transitivity))
     },
-    finding: |_, _, _, result| {
-        let coefficients = vec![("clustering", Column::Real(Arc::new(result.coefficients)))];
+    finding: |graph, _, _, result| {
         let attributes = vec![Datum::Real(result.average), Datum::Real(result.transitivity)];
-        Ok(Finding::new(coefficients, attributes, result.stats).shown(""))
+        Ok(Finding::new(graph, attributes, result)?.shown(""))
     },
 };

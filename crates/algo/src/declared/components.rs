@@ -51,7 +51,7 @@ static KERNEL: Typed<ComponentsOptions, Components> = Typed {
     run: components,
     verify: |graph, _, result| verify::verify_components(graph, result),
     report: |outcome, say| outcome.result.report(outcome.graph, say),
-    finding: |_, _, _, result| Ok(result.finding()),
+    finding: |graph, _, _, result| Finding::new(graph, vec![Datum::Whole(result.count)], result),
 };
 
 /// The number of the largest components whose sizes the report lists.
@@ -72,10 +72,5 @@ impl Components {
         let text: Vec<String> = largest.iter().map(u32::to_string).collect();
         say(format_args!("  largest: {} vertices", text.join(", ")));
         Ok(())
-    }
-
-    pub(crate) fn finding(self) -> Finding {
-        let labels = Column::Component(Arc::new(self.labels));
-        Finding::new(vec![("component", labels)], vec![Datum::Whole(self.count)], self.stats)
     }
 }

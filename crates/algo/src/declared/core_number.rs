@@ -43,8 +43,7 @@ static KERNEL: Typed<CoreNumbersOptions, CoreNumbers> = Typed {
     run: core_number,
     verify: |graph, _, result| verify::verify_core_number(graph, result),
     report: |outcome, say| say_line(say, format_args!("the greatest core number is {}", outcome.result.max_core)),
-    finding: |_, _, _, result| {
-        let cores = Column::Number(Arc::new(result.cores));
-        Ok(Finding::new(vec![("core", cores)], vec![Datum::Whole(result.max_core.into())], result.stats).shown(""))
+    finding: |graph, _, _, result| {
+        Ok(Finding::new(graph, vec![Datum::Whole(result.max_core.into())], result)?.shown(""))
     },
 };

@@ -43,8 +43,5 @@ static KERNEL: Typed<DegreeCentralityOptions, DegreeCentrality> = Typed {
     run: degree_centrality,
     verify: verify::verify_degree_centrality,
     report: |outcome, say| say_line(say, format_args!("the greatest degree is {}", outcome.result.max_degree)),
-    finding: |_, _, _, result| {
-        let centralities = vec![("degree_centrality", Column::Real(Arc::new(result.centralities)))];
-        Ok(Finding::new(centralities, vec![Datum::Whole(result.max_degree)], result.stats).shown(""))
-    },
+    finding: |graph, _, _, result| Ok(Finding::new(graph, vec![Datum::Whole(result.max_degree)], result)?.shown("")),
 };

@@ -3,7 +3,7 @@
 use crate::declared::prelude::*;
 use crate::kernels::label_propagation::{LabelPropagation, LabelPropagationOptions, label_propagation};
 
-/// The estimate for propagating labels over this graph; passes are those of `max_iter` iterations.
+/// The estimate for propagating labels over this graph; passes are those of `max_iterations` iterations.
 pub fn estimate_label_propagation(graph: &Graph, options: &LabelPropagationOptions) -> Estimate {
     kernels::label_propagation::estimate(graph, options)
         .verified_in(verify::label_propagation::label_propagation_bytes(graph))
@@ -53,7 +53,7 @@ pub static LABEL_PROPAGATION: Algorithm = Algorithm {
 };
 
 static KERNEL: Typed<LabelPropagationOptions, LabelPropagation> = Typed {
-    options: |_, values| Ok(LabelPropagationOptions { max_iter: values.whole_32("max_iter") }),
+    options: |_, values| Ok(LabelPropagationOptions { max_iterations: values.whole_32("max_iter") }),
     estimate: estimate_label_propagation,
     run: label_propagation,
     verify: verify::verify_label_propagation,
@@ -63,9 +63,8 @@ static KERNEL: Typed<LabelPropagationOptions, LabelPropagation> = Typed {
         say(format_args!("{count} labels after {iterations} iterations, {outcome}"));
         Ok(())
     },
-    finding: |_, _, _, result| {
-        let labels = vec![("label", Column::Label(Arc::new(result.labels)))];
+    finding: |graph, _, _, result| {
         let (count, iterations) = (Datum::Whole(result.count), Datum::Whole(result.iterations.into()));
-        Ok(Finding::new(labels, vec![count, iterations, Datum::Flag(result.converged)], result.stats))
+        Finding::new(graph, vec![count, iterations, Datum::Flag(result.converged)], result)
     },
 };

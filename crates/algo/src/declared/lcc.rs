@@ -37,8 +37,5 @@ static KERNEL: Typed<LccOptions, Lcc> = Typed {
     run: lcc,
     verify: |graph, _, result| verify::verify_lcc(graph, result),
     report: |outcome, say| say_line(say, format_args!("average {}", outcome.result.average)),
-    finding: |_, _, _, result| {
-        let coefficients = vec![("lcc", Column::Real(Arc::new(result.coefficients)))];
-        Ok(Finding::new(coefficients, vec![Datum::Real(result.average)], result.stats).shown(""))
-    },
+    finding: |graph, _, _, result| Ok(Finding::new(graph, vec![Datum::Real(result.average)], result)?.shown("")),
 };

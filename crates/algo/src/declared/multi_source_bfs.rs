@@ -98,16 +98,12 @@ static KERNEL: Typed<MultiSourceBfsOptions, MultiSourceBfs> = Typed {
         }
         Ok(())
     },
-    finding: |_, _, _, result| Ok(shared(result, Vec::new(), Vec::new())),
+    finding: |graph, _, _, result| shared(graph, result, Vec::new(), Vec::new()),
 };
 
 /// The result of searches, with further attributes before and after its own.
-pub(crate) fn shared(result: MultiSourceBfs, before: Vec<Datum>, behind: Vec<Datum>) -> Finding {
-    let MultiSourceBfs { reached_by, distance_sums, reach, levels, stats } = result;
-    let columns = vec![
-        ("reached_by", Column::Number(Arc::new(reached_by))),
-        ("distance_sum", Column::Count(Arc::new(distance_sums))),
-    ];
+pub(crate) fn shared(graph: &Graph, result: MultiSourceBfs, before: Vec<Datum>, behind: Vec<Datum>) -> Result<Finding> {
+    let (columns, reach, levels) = result.split();
     let mut attributes = before;
     if attributes.is_empty() {
         attributes.push(Datum::Wholes(reach.iter().map(|reach| reach.reached).collect()));
@@ -117,5 +113,5 @@ pub(crate) fn shared(result: MultiSourceBfs, before: Vec<Datum>, behind: Vec<Dat
     let targets = levels.len().checked_div(sources).unwrap_or(0);
     attributes.push(Datum::Distances { levels, sources, targets });
     attributes.extend(behind);
-    Finding::new(columns, attributes, stats)
+    Finding::new(graph, attributes, columns)
 }

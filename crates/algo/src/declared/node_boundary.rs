@@ -2,7 +2,6 @@
 
 use crate::declared::prelude::*;
 use crate::kernels::node_boundary::{NodeBoundary, NodeBoundaryOptions, node_boundary};
-use outcore_format::WeightKind;
 
 /// The estimate for the node boundary of a set.
 pub fn estimate_node_boundary(graph: &Graph, options: &NodeBoundaryOptions) -> Estimate {
@@ -48,8 +47,5 @@ static KERNEL: Typed<NodeBoundaryOptions, NodeBoundary> = Typed {
         say(format_args!("{count} of {vertices} vertices are in the boundary"));
         Ok(())
     },
-    finding: |_, _, _, result| {
-        let edges = vec![("edges", Column::Distance(Arc::new(result.edges), WeightKind::I64))];
-        Ok(Finding::new(edges, vec![Datum::Whole(result.count)], result.stats).shown(""))
-    },
+    finding: |graph, _, _, result| Ok(Finding::new(graph, vec![Datum::Whole(result.count)], result)?.shown("")),
 };

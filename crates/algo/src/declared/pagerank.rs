@@ -5,7 +5,7 @@ use crate::declared::prelude::*;
 use crate::kernels::pagerank::{Dangling, PageRank, PageRankMethod, PageRankOptions, pagerank};
 use crate::kernels::ranks::strengths::weight_bytes;
 
-/// The estimate for PageRank over this graph; passes are those of `max_iter` iterations.
+/// The estimate for PageRank over this graph; passes are those of `max_iterations` iterations.
 pub fn estimate_pagerank(graph: &Graph, options: &PageRankOptions) -> Estimate {
     kernels::pagerank::estimate(graph, options)
         .verified_in(verify::ranks::ranks_bytes(graph, options) + weight_bytes(graph, options))
@@ -102,9 +102,9 @@ pub(crate) const CONVERGENCE: &[Attribute] = &[
 
 static KERNEL: Typed<PageRankOptions, PageRank> = Typed {
     options: |graph, values| {
-        let (alpha, tol, max_iter) = (values.real("alpha"), values.real("tol"), values.whole_32("max_iter"));
+        let (alpha, tol, max_iterations) = (values.real("alpha"), values.real("tol"), values.whole_32("max_iter"));
         let (stop, method, dangling) = (values.choice("stop"), values.choice("method"), values.choice("dangling"));
-        Ok(PageRankOptions { alpha, tol, stop, max_iter, method, dangling, weights: values.weights(graph)? })
+        Ok(PageRankOptions { alpha, tol, stop, max_iterations, method, dangling, weights: values.weights(graph)? })
     },
     estimate: estimate_pagerank,
     run: pagerank,
@@ -115,10 +115,10 @@ static KERNEL: Typed<PageRankOptions, PageRank> = Typed {
         say_unused_weights(graph, options.weights, say);
         Ok(())
     },
-    finding: |_, _, options, result| {
-        let PageRank { ranks, iterations, residual, stopped_by, stats } = result;
-        let finding = Finding::new(vec![("pagerank", Column::Real(Arc::new(ranks)))], Vec::new(), stats);
-        Ok(with_convergence(finding.shown(""), stopped_by, iterations, residual, (options.alpha, options.tol)))
+    finding: |graph, _, options, result| {
+        let (stopped_by, iterations, residual) = (result.stopped_by, result.iterations, result.residual);
+        let finding = Finding::new(graph, Vec::new(), result)?.shown("");
+        Ok(with_convergence(finding, stopped_by, iterations, residual, (options.alpha, options.tol)))
     },
 };
 

@@ -7,7 +7,7 @@ use crate::declared::prelude::*;
 use crate::kernels::personalized_pagerank::{PersonalizedPageRank, PersonalizedPageRankOptions, personalized_pagerank};
 use crate::kernels::ranks::strengths::weight_bytes;
 
-/// The estimate for personalised PageRank over this graph; passes are those of `max_iter` iterations.
+/// The estimate for personalised PageRank over this graph; passes are those of `max_iterations` iterations.
 pub fn estimate_personalized_pagerank(graph: &Graph, options: &PersonalizedPageRankOptions) -> Estimate {
     kernels::personalized_pagerank::estimate(graph, options)
         .verified_in(verify::ranks::ranks_bytes(graph, &options.common()) + weight_bytes(graph, &options.common()))
@@ -60,9 +60,9 @@ pub static PERSONALIZED_PAGERANK: Algorithm = Algorithm {
 
 static KERNEL: Typed<PersonalizedPageRankOptions, PersonalizedPageRank> = Typed {
     options: |graph, values| {
-        let (alpha, tol, max_iter) = (values.real("alpha"), values.real("tol"), values.whole_32("max_iter"));
+        let (alpha, tol, max_iterations) = (values.real("alpha"), values.real("tol"), values.whole_32("max_iter"));
         let (seeds, stop) = (values.seeds(graph, "personalization")?, values.choice("stop"));
-        Ok(PersonalizedPageRankOptions { seeds, alpha, tol, stop, max_iter, weights: values.weights(graph)? })
+        Ok(PersonalizedPageRankOptions { seeds, alpha, tol, stop, max_iterations, weights: values.weights(graph)? })
     },
     estimate: estimate_personalized_pagerank,
     run: personalized_pagerank,
@@ -72,12 +72,11 @@ static KERNEL: Typed<PersonalizedPageRankOptions, PersonalizedPageRank> = Typed 
         say_unused_weights(outcome.graph, outcome.options.weights, say);
         Ok(())
     },
-    finding: |_, values, options, mut result| {
-        let columns = result.take_columns();
-        let PersonalizedPageRank { iterations, residual, stopped_by, stats, .. } = result;
+    finding: |graph, values, options, result| {
+        let (stopped_by, iterations, residual) = (result.stopped_by, result.iterations, result.residual);
         let sets = values.set_names("personalization").into_iter();
         let shown = sets.zip(0..).map(|(set, column)| (format!("from {set}"), column)).collect();
-        let finding = Finding { columns, shown, ..Finding::new(Vec::new(), Vec::new(), stats) };
+        let finding = Finding { shown, ..Finding::new(graph, Vec::new(), result)? };
         Ok(with_convergence(finding, stopped_by, iterations, residual, (options.alpha, options.tol)))
     },
 };

@@ -2,7 +2,6 @@
 
 use crate::declared::prelude::*;
 use crate::kernels::reciprocity::{Reciprocity, ReciprocityOptions, reciprocity};
-use outcore_format::WeightKind;
 
 /// The estimate for computing reciprocities over this graph.
 pub fn estimate_reciprocity(graph: &Graph) -> Estimate {
@@ -45,8 +44,5 @@ static KERNEL: Typed<ReciprocityOptions, Reciprocity> = Typed {
     run: reciprocity,
     verify: |graph, _, result| verify::verify_reciprocity(graph, result),
     report: |outcome, say| say_line(say, format_args!("overall reciprocity {}", outcome.result.overall)),
-    finding: |_, _, _, result| {
-        let column = Column::Distance(Arc::new(result.reciprocities), WeightKind::F64);
-        Ok(Finding::new(vec![("reciprocity", column)], vec![Datum::Real(result.overall)], result.stats).shown(""))
-    },
+    finding: |graph, _, _, result| Ok(Finding::new(graph, vec![Datum::Real(result.overall)], result)?.shown("")),
 };

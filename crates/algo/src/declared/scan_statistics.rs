@@ -64,9 +64,9 @@ static KERNEL: Typed<ScanStatisticsOptions, ScanStatistics> = Typed {
         say_ids(graph, &result.vertices, say, |i, id| format!("  {id:24} {}", result.statistics[i]))
     },
     finding: |graph, _, _, result| {
-        let edges = vec![("edges", result.column(graph)?)];
-        let ScanStatistics { vertices, statistics, looked_at, stats } = result;
+        let finding = Finding::new(graph, Vec::new(), &result)?;
+        let ScanStatistics { vertices, statistics, looked_at, .. } = result;
         let attributes = vec![Datum::Vertices(Some(vertices)), Datum::Wholes(statistics), Datum::Whole(looked_at)];
-        Ok(Finding::new(edges, attributes, stats))
+        Ok(Finding { attributes, ..finding })
     },
 };

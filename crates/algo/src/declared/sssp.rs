@@ -101,10 +101,6 @@ static KERNEL: Typed<SsspOptions, Sssp> = Typed {
     finding: |graph, values, _, result| {
         let target = values.some_vertex(graph, "target")?;
         let path = target.map(|target| result.path(graph, target)).transpose()?.flatten();
-        let columns = vec![
-            ("distance", Column::Distance(Arc::new(result.distances), result.kind)),
-            ("parent", Column::Vertex(Arc::new(result.parents))),
-        ];
-        Ok(Finding::new(columns, vec![Datum::Whole(result.reached), Datum::Path(path)], result.stats).shown("farthest"))
+        Ok(Finding::new(graph, vec![Datum::Whole(result.reached), Datum::Path(path)], result)?.shown("farthest"))
     },
 };

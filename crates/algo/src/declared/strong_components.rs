@@ -45,5 +45,5 @@ static KERNEL: Typed<StrongComponentsOptions, Components> = Typed {
     run: strong_components,
     verify: |graph, _, result| verify::verify_strong_components(graph, result),
     report: |outcome, say| outcome.result.report(outcome.graph, say),
-    finding: |_, _, _, result| Ok(result.finding()),
+    finding: |graph, _, _, result| Finding::new(graph, vec![Datum::Whole(result.count)], result),
 };

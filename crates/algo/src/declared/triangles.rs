@@ -40,8 +40,5 @@ static KERNEL: Typed<TrianglesOptions, Triangles> = Typed {
     run: triangles,
     verify: |graph, _, result| verify::verify_triangles(graph, result),
     report: |outcome, say| say_line(say, format_args!("{} triangles", outcome.result.total)),
-    finding: |_, _, _, result| {
-        let counts = vec![("triangles", Column::Count(Arc::new(result.counts)))];
-        Ok(Finding::new(counts, vec![Datum::Whole(result.total)], result.stats).shown(""))
-    },
+    finding: |graph, _, _, result| Ok(Finding::new(graph, vec![Datum::Whole(result.total)], result)?.shown("")),
 };

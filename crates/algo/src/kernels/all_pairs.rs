@@ -39,6 +39,8 @@ impl Default for AllPairsOptions {
 
 /// Distances from chosen sources.
 #[derive(Debug)]
+#[must_use]
+#[non_exhaustive]
 pub struct AllPairs {
     /// The sources, as numbered in the image.
     pub sources: Array<u32>,

@@ -59,6 +59,8 @@ impl Default for BetweennessOptions {
 
 /// Betweenness centralities.
 #[derive(Debug)]
+#[must_use]
+#[non_exhaustive]
 pub struct Betweenness {
     /// Per vertex: its centrality, or an estimate of it.
     pub scores: Array<f64>,

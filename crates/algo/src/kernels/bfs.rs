@@ -51,11 +51,13 @@ pub struct BfsOptions {
 
 /// The levels and parents of a breadth-first search.
 #[derive(Debug)]
+#[must_use]
+#[non_exhaustive]
 pub struct Bfs {
     /// Per vertex: its distance from the source plus one; 0 where there is no path.
-    pub levels: Array<u32>,
+    pub(crate) levels: Array<u32>,
     /// Per vertex: the complement of its parent; 0 where there is no path. The source is its own parent.
-    pub parents: Array<u32>,
+    pub(crate) parents: Array<u32>,
     /// How many vertices were reached, the source included.
     pub reached: u64,
     /// The greatest level that was found.
@@ -73,6 +75,17 @@ impl Bfs {
     /// The vertex before this one on a shortest path from the source, if there are such a vertex and a path.
     pub fn parent(&self, vertex: u32) -> Option<u32> {
         stored::parent(&self.parents, vertex)
+    }
+
+    /// The distance of every vertex from the source, in the order of vertices; none where there is no path.
+    pub fn levels(&self) -> impl ExactSizeIterator<Item = Option<u32>> {
+        self.levels.iter().map(|level| level.checked_sub(1))
+    }
+
+    /// The vertex before each on a shortest path from the source, in the order of vertices; none where there is no
+    /// path. The source is its own.
+    pub fn parents(&self) -> impl ExactSizeIterator<Item = Option<u32>> {
+        stored::numbers(&self.parents)
     }
 
     /// The vertices on the path from the source to a vertex that the parents make, both ends included, if there is one.
@@ -323,6 +336,12 @@ impl Labels for Rest<'_> {
 }
 
 impl Bfs {
+    /// Levels and parents as they are stored, for tests that change them.
+    #[doc(hidden)]
+    pub fn stored(&mut self) -> (&mut [u32], &mut [u32]) {
+        (&mut self.levels, &mut self.parents)
+    }
+
     /// How many vertices are on every level, for the first `most` levels. Takes 8 bytes for each of them.
     ///
     /// # Errors

@@ -32,6 +32,8 @@ pub struct ClusteringOptions {}
 
 /// The clustering coefficient of every vertex, and of the graph.
 #[derive(Debug)]
+#[must_use]
+#[non_exhaustive]
 pub struct Clustering {
     /// Per vertex: its coefficient.
     pub coefficients: Array<f64>,
@@ -67,6 +69,8 @@ pub struct LccOptions {}
 
 /// The local clustering coefficient of every vertex.
 #[derive(Debug)]
+#[must_use]
+#[non_exhaustive]
 pub struct Lcc {
     /// Per vertex: its coefficient.
     pub coefficients: Array<f64>,

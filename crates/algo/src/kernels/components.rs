@@ -29,6 +29,8 @@ pub struct ComponentsOptions {}
 
 /// The component of every vertex.
 #[derive(Debug)]
+#[must_use]
+#[non_exhaustive]
 pub struct Components {
     /// Per vertex: the smallest vertex of its component, as numbered in the image.
     pub labels: Array<u32>,

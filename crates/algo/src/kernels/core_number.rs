@@ -35,6 +35,8 @@ pub struct CoreNumbersOptions {}
 
 /// The core number of every vertex.
 #[derive(Debug)]
+#[must_use]
+#[non_exhaustive]
 pub struct CoreNumbers {
     /// Per vertex: its core number.
     pub cores: Array<u32>,

@@ -20,6 +20,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// The edges of a vertex that count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum DegreeEdges {
     /// All.
     #[default]
@@ -37,6 +38,8 @@ impl Choice for DegreeEdges {
         (DegreeEdges::Out, "out", "Those that lead from it, as `networkx.out_degree_centrality`"),
     ];
 }
+
+outcore_declare::from_names!(DegreeEdges);
 
 impl DegreeEdges {
     /// The lists that hold these edges.
@@ -59,6 +62,8 @@ pub struct DegreeCentralityOptions {
 
 /// Degree centralities.
 #[derive(Debug)]
+#[must_use]
+#[non_exhaustive]
 pub struct DegreeCentrality {
     /// Per vertex: the number of its edges over that of the other vertices; 1 if there are none.
     pub centralities: Array<f64>,

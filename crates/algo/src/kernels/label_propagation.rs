@@ -41,17 +41,19 @@ use std::sync::atomic::{AtomicU32, Ordering};
 #[derive(Clone, Copy, Debug)]
 pub struct LabelPropagationOptions {
     /// The most iterations.
-    pub max_iter: u32,
+    pub max_iterations: u32,
 }
 
 impl Default for LabelPropagationOptions {
     fn default() -> Self {
-        LabelPropagationOptions { max_iter: 10 }
+        LabelPropagationOptions { max_iterations: 10 }
     }
 }
 
 /// Labels after the last iteration.
 #[derive(Debug)]
+#[must_use]
+#[non_exhaustive]
 pub struct LabelPropagation {
     /// Per vertex: the vertex whose id is its label.
     pub labels: Array<u32>,
@@ -89,7 +91,7 @@ fn state(graph: &Graph) -> impl Layout<Made = State> {
     )
 }
 
-/// The estimate for propagating labels over this graph; passes are those of `max_iter` iterations.
+/// The estimate for propagating labels over this graph; passes are those of `max_iterations` iterations.
 pub(crate) fn estimate(graph: &Graph, options: &LabelPropagationOptions) -> Estimate {
     let state = (state(graph), Buffer::layout(graph, least_labels(graph))).bytes();
     // Where two blocks meet, both read a page of each direction. Two blocks have more labels or vertices than one has
@@ -98,8 +100,8 @@ pub(crate) fn estimate(graph: &Graph, options: &LabelPropagationOptions) -> Esti
     let borders = if entries > room { 2 * entries / room } else { 0 };
     let borders = borders + LABELS_PER_VERTEX * graph.vertices() / room.max(LEAST_LABELS);
     let again = (borders * graph.directions().len() as u64) as f64 / graph.all_pages().max(1) as f64;
-    let marks = u32::from(options.max_iter > WHOLE_ITERATIONS);
-    let passes = f64::from(options.max_iter) * (1.0 + again) + f64::from(marks);
+    let marks = u32::from(options.max_iterations > WHOLE_ITERATIONS);
+    let passes = f64::from(options.max_iterations) * (1.0 + again) + f64::from(marks);
     let (pages_per_pass, column_pages) = (graph.all_pages(), degree_pages(graph));
     let reads = Reads { passes, bound: Bound::AtMost, pages_per_pass, column_pages };
     // Vertices are put in the order of their ids before anything else is there.
@@ -117,9 +119,9 @@ pub fn label_propagation(graph: &Graph, options: &LabelPropagationOptions) -> Re
     let mut propagation = Propagation::new(graph, &mut stats)?;
     let mut buffer = Buffer::new(graph)?;
     graph.fill_cache()?;
-    let task = graph.runtime().task("label propagation", Unit::Steps, Some(u64::from(options.max_iter)));
+    let task = graph.runtime().task("label propagation", Unit::Steps, Some(u64::from(options.max_iterations)));
     let (mut iterations, mut converged) = (0, graph.vertices() == 0);
-    while iterations < options.max_iter && !converged {
+    while iterations < options.max_iterations && !converged {
         let mut total = propagation.mark(iterations)?;
         let mut block = 0..0;
         while let Some(next) = propagation.next_block(block.end, &mut buffer) {

@@ -19,7 +19,7 @@ use outcore_graph::{Direction, Frontier, Graph};
 use outcore_image::{Result, Stats, StatsBuilder};
 use outcore_io::buffer::prefetched;
 use outcore_io::{Array, Reservation};
-use outcore_table::ColumnKind;
+use outcore_table::{ColumnKind, distance_bits};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// Options of the node boundary.
@@ -31,13 +31,34 @@ pub struct NodeBoundaryOptions {
 
 /// The node boundary of a set of vertices.
 #[derive(Debug)]
+#[must_use]
+#[non_exhaustive]
 pub struct NodeBoundary {
     /// Per vertex: the complement of the number of edges that lead to it from the set; 0 if it is not in the boundary.
-    pub edges: Array<u64>,
+    pub(crate) edges: Array<u64>,
     /// How many vertices are in the boundary.
     pub count: u64,
     /// Statistics of the run.
     pub stats: Stats,
+}
+
+impl NodeBoundary {
+    /// The number of edges that lead from the set to a vertex, if there is such a vertex in the boundary.
+    pub fn edges_to(&self, vertex: u32) -> Option<u64> {
+        distance_bits(*self.edges.get(vertex as usize)?)
+    }
+
+    /// The number of edges that lead from the set to every vertex, in the order of vertices; none where a vertex is not
+    /// in the boundary.
+    pub fn edges(&self) -> impl ExactSizeIterator<Item = Option<u64>> {
+        self.edges.iter().map(|&stored| distance_bits(stored))
+    }
+
+    /// Numbers of edges as they are stored, for tests that change them.
+    #[doc(hidden)]
+    pub fn stored(&mut self) -> &mut [u64] {
+        &mut self.edges
+    }
 }
 
 /// The counts of edges, and the set in rising order.

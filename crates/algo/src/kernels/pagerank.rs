@@ -12,6 +12,7 @@ use outcore_io::Array;
 
 /// The treatment of the rank of vertices without out-edges.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Dangling {
     /// It is spread evenly over all vertices, as NetworkX does.
     #[default]
@@ -48,6 +49,7 @@ impl Choice for Dangling {
 
 /// The method by which ranks are computed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum PageRankMethod {
     /// Power iteration: full passes over the in-lists.
     #[default]
@@ -67,17 +69,19 @@ impl Choice for PageRankMethod {
     ];
 }
 
+outcore_declare::from_names!(Dangling, PageRankMethod);
+
 /// Options of PageRank.
 #[derive(Clone, Copy, Debug)]
 pub struct PageRankOptions {
     /// The probability of following an edge rather than jumping anywhere.
     pub alpha: f64,
-    /// Stop when the residual, the sum of absolute changes, is below this; 0 makes exactly `max_iter` iterations.
+    /// Stop when the residual, the sum of absolute changes, is below this; 0 makes exactly `max_iterations` iterations.
     pub tol: f64,
     /// The quantity that the residual is compared with.
     pub stop: Stop,
     /// The most iterations. The delta method may read as many pages as these would.
-    pub max_iter: u32,
+    pub max_iterations: u32,
     /// The method.
     pub method: PageRankMethod,
     /// The treatment of the rank of vertices without out-edges.
@@ -92,7 +96,7 @@ impl Default for PageRankOptions {
             alpha: 0.85,
             tol: 1e-8,
             stop: Stop::Residual,
-            max_iter: 200,
+            max_iterations: 200,
             method: PageRankMethod::Power,
             dangling: Dangling::Networkx,
             weights: false,
@@ -102,6 +106,8 @@ impl Default for PageRankOptions {
 
 /// Ranks, and how they converged.
 #[derive(Debug)]
+#[must_use]
+#[non_exhaustive]
 pub struct PageRank {
     /// Per vertex: its rank.
     pub ranks: Array<f64>,
@@ -116,7 +122,7 @@ pub struct PageRank {
     pub stats: Stats,
 }
 
-/// The estimate for PageRank over this graph; passes are those of `max_iter` iterations.
+/// The estimate for PageRank over this graph; passes are those of `max_iterations` iterations.
 pub(crate) fn estimate(graph: &Graph, options: &PageRankOptions) -> Estimate {
     match options.method {
         PageRankMethod::Power => pulling::estimate(graph, options),
@@ -126,7 +132,7 @@ pub(crate) fn estimate(graph: &Graph, options: &PageRankOptions) -> Estimate {
 
 /// Computes the PageRank of every vertex.
 ///
-/// A result that did not converge within `max_iter` iterations says so in `stopped_by`.
+/// A result that did not converge within `max_iterations` iterations says so in `stopped_by`.
 ///
 /// # Errors
 /// Options out of range, weights that are negative or infinite, too little memory (20 bytes per vertex, 24 with

@@ -28,8 +28,7 @@ use outcore_graph::{Bitmap, Direction, Edges, Frontier, Graph, ListFold, ListPar
 use outcore_image::{Error, Result, Stats, StatsBuilder};
 use outcore_io::buffer::prefetched;
 use outcore_io::{Array, AtomicF64, Reservation};
-use outcore_table::{Column, ColumnKind};
-use std::sync::Arc;
+use outcore_table::ColumnKind;
 
 /// The most sets of seeds that are done together.
 const MOST_TOGETHER: usize = 8;
@@ -41,34 +40,36 @@ pub struct PersonalizedPageRankOptions {
     pub seeds: Vec<Vec<(u32, f64)>>,
     /// The probability of following an edge rather than jumping to a seed.
     pub alpha: f64,
-    /// Stop when the residual, the sum of absolute changes, is below this for every set; 0 makes exactly `max_iter`
+    /// Stop when the residual, the sum of absolute changes, is below this for every set; 0 makes exactly `max_iterations`
     /// iterations.
     pub tol: f64,
     /// The quantity that the residual is compared with.
     pub stop: Stop,
     /// The most iterations.
-    pub max_iter: u32,
+    pub max_iterations: u32,
     /// Whether edges count by their weights.
     pub weights: bool,
 }
 
 impl Default for PersonalizedPageRankOptions {
     fn default() -> Self {
-        let PageRankOptions { alpha, tol, stop, max_iter, weights, .. } = PageRankOptions::default();
-        PersonalizedPageRankOptions { seeds: Vec::new(), alpha, tol, stop, max_iter, weights }
+        let PageRankOptions { alpha, tol, stop, max_iterations, weights, .. } = PageRankOptions::default();
+        PersonalizedPageRankOptions { seeds: Vec::new(), alpha, tol, stop, max_iterations, weights }
     }
 }
 
 impl PersonalizedPageRankOptions {
     /// The options shared with PageRank.
     pub(crate) fn common(&self) -> PageRankOptions {
-        let PersonalizedPageRankOptions { alpha, tol, stop, max_iter, weights, .. } = *self;
-        PageRankOptions { alpha, tol, stop, max_iter, weights, ..PageRankOptions::default() }
+        let PersonalizedPageRankOptions { alpha, tol, stop, max_iterations, weights, .. } = *self;
+        PageRankOptions { alpha, tol, stop, max_iterations, weights, ..PageRankOptions::default() }
     }
 }
 
 /// Ranks, and how they converged.
 #[derive(Debug)]
+#[must_use]
+#[non_exhaustive]
 pub struct PersonalizedPageRank {
     /// Per set of seeds, and per vertex: its rank.
     pub ranks: Vec<Array<f64>>,
@@ -80,16 +81,6 @@ pub struct PersonalizedPageRank {
     pub stopped_by: StoppedBy,
     /// Statistics of the run.
     pub stats: Stats,
-}
-
-impl PersonalizedPageRank {
-    /// Takes the ranks out as columns: `pagerank` if there is one set of seeds, else `pagerank_0` and so on.
-    pub fn take_columns(&mut self) -> Vec<(String, Column)> {
-        let alone = self.ranks.len() == 1;
-        let name = |set| if alone { "pagerank".to_owned() } else { format!("pagerank_{set}") };
-        let ranks = std::mem::take(&mut self.ranks).into_iter().enumerate();
-        ranks.map(|(set, ranks)| (name(set), Column::Real(Arc::new(ranks)))).collect()
-    }
 }
 
 /// The memory of the seeds: a copy of them, and the record of each.
@@ -107,12 +98,12 @@ fn state(graph: &Graph, together: usize, sets: usize) -> impl Layout<Made = Stat
     (contributions(), contributions(), ranks, bitmap(graph, "seeds", vertices))
 }
 
-/// The estimate for personalised PageRank over this graph; passes are those of `max_iter` iterations.
+/// The estimate for personalised PageRank over this graph; passes are those of `max_iterations` iterations.
 pub(crate) fn estimate(graph: &Graph, options: &PersonalizedPageRankOptions) -> Estimate {
     let (common, sets) = (options.common(), options.seeds.len());
     let together = sets.next_power_of_two().min(MOST_TOGETHER);
     let state = (seeds(graph, options), state(graph, together, sets)).bytes() + divisor_bytes(graph, &common);
-    let iterations = f64::from(options.max_iter) * sets.div_ceil(MOST_TOGETHER) as f64;
+    let iterations = f64::from(options.max_iterations) * sets.div_ceil(MOST_TOGETHER) as f64;
     let (passes, pages_per_pass) = (iterations + weight_passes(graph, &common), pages_per_pass(graph, &common));
     let column_pages = if options.weights { 0 } else { graph.degree_pages(Direction::Out) };
     let reads = Reads { passes, bound: Bound::AtMost, pages_per_pass, column_pages };
@@ -121,7 +112,7 @@ pub(crate) fn estimate(graph: &Graph, options: &PersonalizedPageRankOptions) -> 
 
 /// Computes the PageRank of every vertex for every set of seeds.
 ///
-/// A result that did not converge within `max_iter` iterations says so in `stopped_by`.
+/// A result that did not converge within `max_iterations` iterations says so in `stopped_by`.
 ///
 /// # Errors
 /// Options out of range, a set without seeds or with shares that are negative or infinite, weights that are negative or
@@ -215,7 +206,7 @@ impl Run<'_> {
         let edges = Edges::new(Direction::In, options.weights);
         let enough = options.stop.threshold(options.tol, vertices);
         let (mut made, mut residual) = (0, if vertices == 0 { 0.0 } else { f64::INFINITY });
-        while made < options.max_iter && residual >= enough {
+        while made < options.max_iterations && residual >= enough {
             let pull = Pull { setting: &setting, dangling, now: &now, next: &next };
             let (total, sweep) = fold::<Pull<'_, D, K>>(graph, edges, Frontier::All, &pull)?;
             self.stats.step("iteration", vertices, sweep);

@@ -20,7 +20,7 @@ use crate::visit::{for_each_list, may_have_loops};
 use outcore_graph::{Bitmap, Direction, Frontier, Graph};
 use outcore_image::{Error, Result, Stats, StatsBuilder};
 use outcore_io::{Array, lock};
-use outcore_table::ColumnKind;
+use outcore_table::{ColumnKind, distance_bits};
 use std::sync::Mutex;
 use std::sync::atomic::AtomicU64;
 
@@ -30,14 +30,34 @@ pub struct ReciprocityOptions {}
 
 /// The reciprocity of every vertex, and of the graph.
 #[derive(Debug)]
+#[must_use]
+#[non_exhaustive]
 pub struct Reciprocity {
     /// Per vertex: the complement of its reciprocity's bits; 0 if it has no edges.
-    pub reciprocities: Array<u64>,
+    pub(crate) reciprocities: Array<u64>,
     /// The share of all edges that have an opposite one, those from a vertex to itself left out above the line; not a
     /// number if there are no edges.
     pub overall: f64,
     /// Statistics of the run.
     pub stats: Stats,
+}
+
+impl Reciprocity {
+    /// The reciprocity of a vertex, if there is such a vertex and it has edges.
+    pub fn reciprocity(&self, vertex: u32) -> Option<f64> {
+        distance_bits(*self.reciprocities.get(vertex as usize)?).map(f64::from_bits)
+    }
+
+    /// The reciprocity of every vertex, in the order of vertices; none where a vertex has no edges.
+    pub fn reciprocities(&self) -> impl ExactSizeIterator<Item = Option<f64>> {
+        self.reciprocities.iter().map(|&stored| distance_bits(stored).map(f64::from_bits))
+    }
+
+    /// Reciprocities as they are stored, for tests that change them.
+    #[doc(hidden)]
+    pub fn stored(&mut self) -> &mut [u64] {
+        &mut self.reciprocities
+    }
 }
 
 /// Entries that a chunk has room for, or more if the longest lists have more.

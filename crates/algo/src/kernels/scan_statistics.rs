@@ -27,17 +27,15 @@ use crate::kernels::core_number::count_edges;
 use crate::kernels::triads::block::{One, Opposite};
 use crate::kernels::triads::corners::{self, Triads};
 use crate::kernels::triads::edges_among::{self, GROUP, count_edges_among};
-use crate::sources::Smallest;
+use crate::sources::{Smallest, check_vertices};
 use crate::state::{Layout, array, reservation};
 use crate::stored::Stored;
 use crate::visit::for_each_list;
-use outcore_format::WeightKind;
 use outcore_graph::{Frontier, Graph};
 use outcore_image::{Error, Result, Stats, StatsBuilder};
 use outcore_io::{Array, Reservation};
-use outcore_table::{Column, ColumnKind};
+use outcore_table::ColumnKind;
 use std::cmp::Reverse;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 
 const NAME: &str = "scan statistics";
@@ -64,6 +62,8 @@ impl Default for ScanStatisticsOptions {
 
 /// The vertices with the greatest locality statistics.
 #[derive(Debug)]
+#[must_use]
+#[non_exhaustive]
 pub struct ScanStatistics {
     /// The vertices as numbered in the image, by falling statistics; those of smaller numbers first among equals.
     pub vertices: Vec<u32>,
@@ -75,20 +75,14 @@ pub struct ScanStatistics {
     pub stats: Stats,
 }
 
-impl ScanStatistics {
-    /// The statistics as a column, which has none for all other vertices. Takes 8 bytes per vertex.
-    ///
-    /// # Errors
-    /// Too little memory.
-    pub fn column(&self, graph: &Graph) -> Result<Column> {
-        let values = Stored::<AtomicU64>::layout(graph, NAME);
-        graph.make_room(NAME, values.bytes())?;
-        let values = values.make()?;
-        for (&vertex, &edges) in self.vertices.iter().zip(&self.statistics) {
-            values.set(vertex, edges);
-        }
-        Ok(Column::Distance(Arc::new(values.into_values()), WeightKind::I64))
-    }
+/// The statistics of some vertices as one number per vertex, which others do not have.
+pub(crate) fn spread(graph: &Graph, found: &ScanStatistics) -> Result<Array<u64>> {
+    check_vertices(graph, &found.vertices)?;
+    let values = Stored::<AtomicU64>::layout(graph, NAME);
+    graph.make_room(NAME, values.bytes())?;
+    let values = values.make()?;
+    found.vertices.iter().zip(&found.statistics).for_each(|(&vertex, &edges)| values.set(vertex, edges));
+    Ok(values.into_values())
 }
 
 /// For examining few vertices: degrees, how many vertices have each, marks, and room for bounds.

@@ -35,7 +35,7 @@ use outcore_graph::{Direction, Edges, Graph, Labels, ListPart, Relaxer, Thin};
 use outcore_image::{Error, Result, Stats, StatsBuilder};
 use outcore_io::Array;
 use outcore_io::buffer::{prefetch, prefetched};
-use outcore_table::{ColumnKind, distance_bits};
+use outcore_table::{ColumnKind, distance_number};
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
@@ -59,14 +59,16 @@ impl Default for SsspOptions {
 
 /// The distances and parents of shortest paths.
 #[derive(Debug)]
+#[must_use]
+#[non_exhaustive]
 pub struct Sssp {
     /// Per vertex: the complement of its distance's bits; 0 where there is no path.
-    pub distances: Array<u64>,
+    pub(crate) distances: Array<u64>,
     /// The kind of distances.
     pub kind: WeightKind,
     /// Per vertex: the complement of the vertex before it on a shortest path; 0 where there is no path. The source is
     /// its own.
-    pub parents: Array<u32>,
+    pub(crate) parents: Array<u32>,
     /// How many vertices have a path, the source included.
     pub reached: u64,
     /// Statistics of the run.
@@ -77,15 +79,30 @@ impl Sssp {
     /// The distance of a vertex from the source, if there are such a vertex and a path. Integers beyond 2^53 are
     /// rounded.
     pub fn distance(&self, vertex: u32) -> Option<f64> {
-        distance_bits(*self.distances.get(vertex as usize)?).map(|bits| match self.kind {
-            WeightKind::I64 => bits as f64,
-            WeightKind::F64 => f64::from_bits(bits),
-        })
+        distance_number(*self.distances.get(vertex as usize)?, self.kind)
+    }
+
+    /// The distance of every vertex from the source, in the order of vertices; none where there is no path. Integers
+    /// beyond 2^53 are rounded.
+    pub fn distances(&self) -> impl ExactSizeIterator<Item = Option<f64>> {
+        self.distances.iter().map(|&stored| distance_number(stored, self.kind))
     }
 
     /// The vertex before this one on a shortest path, if there are such a vertex and a path.
     pub fn parent(&self, vertex: u32) -> Option<u32> {
         stored::parent(&self.parents, vertex)
+    }
+
+    /// The vertex before each on a shortest path, in the order of vertices; none where there is no path. The source is
+    /// its own.
+    pub fn parents(&self) -> impl ExactSizeIterator<Item = Option<u32>> {
+        stored::numbers(&self.parents)
+    }
+
+    /// Distances and parents as they are stored, for tests that change them.
+    #[doc(hidden)]
+    pub fn stored(&mut self) -> (&mut [u64], &mut [u32]) {
+        (&mut self.distances, &mut self.parents)
     }
 
     /// The vertices on the path from the source to a vertex that the parents make, both ends included, if there is one.

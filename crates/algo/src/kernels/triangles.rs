@@ -19,6 +19,8 @@ pub struct TrianglesOptions {}
 
 /// The triangles at every vertex.
 #[derive(Debug)]
+#[must_use]
+#[non_exhaustive]
 pub struct Triangles {
     /// Per vertex: how many triangles it is a corner of.
     pub counts: Array<u64>,

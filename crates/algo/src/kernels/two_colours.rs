@@ -17,13 +17,28 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 /// Whether a graph is bipartite.
 #[derive(Debug)]
+#[must_use]
+#[non_exhaustive]
 pub struct TwoColours {
     /// Whether every edge joins vertices of different colours.
     pub is_bipartite: bool,
     /// Per vertex 1 or 2, as far as the search came: 0 where it ended before.
-    pub colours: Array<u32>,
+    pub(crate) colours: Array<u32>,
     /// Statistics of the run, without those of the components.
     pub stats: Stats,
+}
+
+impl TwoColours {
+    /// The colour of a vertex, 0 or 1, if there is such a vertex and the search came to it: to all of a bipartite
+    /// graph. The first vertex of a component has 0.
+    pub fn colour(&self, vertex: u32) -> Option<u32> {
+        self.colours.get(vertex as usize)?.checked_sub(1)
+    }
+
+    /// The colour of every vertex, 0 or 1, in the order of vertices; none where the search ended before.
+    pub fn colours(&self) -> impl ExactSizeIterator<Item = Option<u32>> {
+        self.colours.iter().map(|colour| colour.checked_sub(1))
+    }
 }
 
 /// Colours, the first vertex of every component, and the frontier.

@@ -26,7 +26,7 @@ pub fn verify_label_propagation(
     let (mut labels, mut next, _held) = propagating(graph).make()?;
     labels.iter_mut().zip(0..).for_each(|(label, vertex)| *label = vertex);
     let (mut iterations, mut converged) = (0, count == 0);
-    while iterations < options.max_iter && !converged {
+    while iterations < options.max_iterations && !converged {
         propagate(graph, &ids, &labels, &mut next)?;
         std::mem::swap(&mut labels, &mut next);
         iterations += 1;

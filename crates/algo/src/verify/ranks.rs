@@ -102,7 +102,7 @@ impl Claim {
             return Err(Error::verification(expected, format!("{stopped_by:?}")));
         }
         // Rounds of pushes are bounded by the pages that they read, not by their number.
-        let most = if options.method == PageRankMethod::Power { options.max_iter } else { u32::MAX };
+        let most = if options.method == PageRankMethod::Power { options.max_iterations } else { u32::MAX };
         let all = options.method == PageRankMethod::Power && stopped_by == StoppedBy::Iterations;
         if iterations > most || (all && iterations != most) {
             let expected = format!("{most} iterations{}", if all { "" } else { " at most" });

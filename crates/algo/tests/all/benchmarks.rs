@@ -87,28 +87,28 @@ fn trees_of_searches_are_accepted_with_every_right_parent_and_no_other() {
             let traversed = edges.iter().filter(|(one, ..)| found.level(*one).is_some()).count() as u64;
             assert!(traversed > 100);
             assert_eq!(verify_bfs(&graph, &OPTIONS, root, &found).unwrap(), traversed);
-            let levels = found.levels.to_vec();
+            let levels: Vec<_> = found.levels().collect();
             for vertex in 0..graph.vertices() as u32 {
                 let v = vertex as usize;
-                let (level, parent) = (found.levels[v], found.parents[v]);
+                let (level, parent) = (found.stored().0[v], found.stored().1[v]);
                 let joins = |above: u32| {
-                    let joins = |one, other| one == above && other == vertex && levels[above as usize] != 0;
+                    let joins = |one, other| one == above && other == vertex && levels[above as usize].is_some();
                     edges.iter().any(|&(one, other, _)| joins(one, other) || joins(other, one))
                 };
                 for above in (0..graph.vertices() as u32).filter(|&above| !above != parent) {
-                    found.parents[v] = !above;
+                    found.stored().1[v] = !above;
                     let right = level > 1 && found.level(above) == Some(level - 2) && joins(above);
                     let accepted = verify_bfs(&graph, &OPTIONS, root, &found).is_ok();
                     assert_eq!(accepted, right, "vertex {vertex} with parent {above}");
                 }
                 for (level_, parent_) in [(level + 1, parent), (level.wrapping_sub(1), parent), (0, 0), (1, !vertex)] {
                     if (level_, parent_) != (level, parent) {
-                        (found.levels[v], found.parents[v]) = (level_, parent_);
+                        (found.stored().0[v], found.stored().1[v]) = (level_, parent_);
                         let error = verify_bfs(&graph, &OPTIONS, root, &found).expect_err("another level");
                         assert!(matches!(error, Error::Verification { .. }) && error.to_string().contains("vertex"));
                     }
                 }
-                (found.levels[v], found.parents[v]) = (level, parent);
+                (found.stored().0[v], found.stored().1[v]) = (level, parent);
             }
         }
     }
@@ -126,9 +126,9 @@ fn shortest_paths_are_accepted_with_every_right_parent_and_no_other() {
     assert_eq!(verify(&found).unwrap(), edges.iter().filter(|(one, ..)| found.distance(*one).is_some()).count() as u64);
     for vertex in 0..graph.vertices() as u32 {
         let v = vertex as usize;
-        let before = found.parents[v];
+        let before = found.stored().1[v];
         for above in (0..graph.vertices() as u32).filter(|&above| !above != before) {
-            found.parents[v] = !above;
+            found.stored().1[v] = !above;
             let joins = |one, other, weight| {
                 let offered = found.distance(above).map(|distance| distance + weight);
                 one == above && other == vertex && offered.is_some() && offered == found.distance(vertex)
@@ -136,16 +136,16 @@ fn shortest_paths_are_accepted_with_every_right_parent_and_no_other() {
             let right = edges.iter().any(|&(one, other, w)| joins(one, other, w) || joins(other, one, w));
             assert_eq!(verify(&found).is_ok(), vertex != root && right, "vertex {vertex} with parent {above}");
         }
-        found.parents[v] = before;
-        let before = found.distances[v];
+        found.stored().1[v] = before;
+        let before = found.stored().0[v];
         let Some(bits) = distance_bits(before) else { continue };
         for wrong in [bits + 1, bits.wrapping_sub(1), 0f64.to_bits(), 1e9f64.to_bits()] {
             if wrong != bits {
-                found.distances[v] = !wrong;
+                found.stored().0[v] = !wrong;
                 verify(&found).expect_err("another distance");
             }
         }
-        found.distances[v] = before;
+        found.stored().0[v] = before;
     }
     verify(&found).unwrap();
     let unweighted = SsspOptions { source: root, weights: false, delta: None };
@@ -173,11 +173,12 @@ fn references_are_compared_vertex_by_vertex_in_any_order() {
     for order in [OrderChoice::Input, OrderChoice::Degree] {
         let graph = small(directory.path(), order);
         let ids = ids(&graph);
-        let levels = bfs(&graph, &BfsOptions::default()).unwrap().levels;
-        let level = |v: usize| i64::from(levels[v]) - 1;
+        let found = bfs(&graph, &BfsOptions::default()).unwrap();
+        let levels: Vec<_> = found.levels().collect();
+        let level = |v: usize| levels[v].map_or(-1, i64::from);
         let mut lines: Vec<String> =
             (0..40).map(|v| format!("{} {}", ids[v], if level(v) < 0 { i64::MAX } else { level(v) })).collect();
-        let column = Column::Level(Arc::new(levels));
+        let column = found.into_table(&graph).unwrap().columns()[0].1.clone();
         let verify = |lines: &[String]| {
             std::fs::write(&file, lines.join("\n")).unwrap();
             verify_output(&graph, &column, &file)
@@ -222,7 +223,7 @@ fn components_may_have_any_names_of_their_own() {
         assert!(found.count > 3);
         let ids = ids(&graph);
         let labels: Vec<i64> = found.labels.iter().map(|&label| label.into()).collect();
-        let column = Column::Component(Arc::new(found.labels));
+        let column = found.into_table(&graph).unwrap().columns()[0].1.clone();
         let verify = |names: &[i64]| {
             let lines = ids.iter().zip(names).map(|(id, name)| format!("{id} {name}\n"));
             std::fs::write(&file, lines.collect::<String>()).unwrap();

@@ -15,6 +15,7 @@ mod long_searches;
 #[path = "../engine/model.rs"]
 mod model;
 mod pagerank_delta;
+mod results;
 mod scan_statistics;
 mod searches;
 mod two_colours;

@@ -48,7 +48,7 @@ fn work_is_bounded_by_max_iter_and_alpha_must_lie_between_0_and_1() {
     let directory = tempfile::tempdir().unwrap();
     let graph = open(&kronecker(directory.path(), 12, 16, true, OrderChoice::Degree), 2, None, None);
     let options =
-        PageRankOptions { method: PageRankMethod::Delta, tol: 0.0, max_iter: 7, ..PageRankOptions::default() };
+        PageRankOptions { method: PageRankMethod::Delta, tol: 0.0, max_iterations: 7, ..PageRankOptions::default() };
     let mut found = pagerank(&graph, &options).unwrap();
     let rounds = &found.stats.steps;
     let all_pages = graph.pages(outcore_graph::Direction::Out);
@@ -131,8 +131,12 @@ fn the_residual_counts_what_rounding_loses() {
 fn rounds_end_when_rounding_exceeds_the_remaining_rest() {
     let directory = tempfile::tempdir().unwrap();
     let graph = open(&kronecker(directory.path(), 8, 16, false, OrderChoice::Degree), 2, None, None);
-    let options =
-        PageRankOptions { method: PageRankMethod::Delta, alpha: 1e-9, max_iter: 1000, ..PageRankOptions::default() };
+    let options = PageRankOptions {
+        method: PageRankMethod::Delta,
+        alpha: 1e-9,
+        max_iterations: 1000,
+        ..PageRankOptions::default()
+    };
     let strict = PageRankOptions { tol: 1e-12, ..options };
     let mut found = pagerank(&graph, &strict).unwrap();
     assert_eq!((found.stopped_by, found.stats.stopped_by), (StoppedBy::Rounding, Some("rounding")));

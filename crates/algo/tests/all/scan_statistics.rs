@@ -173,11 +173,13 @@ fn the_column_has_values_for_the_reported_vertices_only() {
     let directory = tempfile::tempdir().unwrap();
     let graph = open(&tampering(true).image(directory.path(), OrderChoice::Input), 1, None, None);
     let found = scan_statistics(&graph, &ScanStatisticsOptions { top: 5 }).unwrap();
-    let Column::Distance(values, _) = found.column(&graph).unwrap() else { panic!("another column") };
+    let rows = rows(&found);
+    let table = found.into_table(&graph).unwrap();
+    let Column::Distance(values, _) = &table.columns()[0].1 else { panic!("another column") };
     let mut there: Vec<_> =
         values.iter().zip(0..).filter_map(|(&value, v)| distance_bits(value).map(|edges| (v, edges))).collect();
     there.sort_by_key(|&(v, edges)| (Reverse(edges), v));
-    assert_eq!(there, rows(&found));
+    assert_eq!(there, rows);
     let error = scan_statistics(&graph, &ScanStatisticsOptions { top: 0 }).map(|_| ()).unwrap_err();
     assert!(matches!(error, Error::Usage(_)), "{error}");
 }

@@ -27,10 +27,10 @@ fn every_changed_search_from_many_sources_is_refused() {
             refused(&found);
             found.search.reached_by[vertex] -= 1;
         }
-        for place in 0..found.search.levels.len() {
-            found.search.levels[place] += 1;
+        for place in 0..found.search.stored().len() {
+            found.search.stored()[place] += 1;
             refused(&found);
-            found.search.levels[place] -= 1;
+            found.search.stored()[place] -= 1;
         }
         for vertex in 0..found.search.distance_sums.len() {
             found.search.distance_sums[vertex] ^= 4;
@@ -38,10 +38,9 @@ fn every_changed_search_from_many_sources_is_refused() {
             found.search.distance_sums[vertex] ^= 4;
         }
         verify_all_pairs(&graph, &options, &found).unwrap();
-        let found = AllPairs { diameter_least: found.diameter_least + 1, ..found };
+        found.diameter_least += 1;
         refused(&found);
-        let mut found =
-            AllPairs { diameter_least: found.diameter_least - 1, diameter_most: found.diameter_most - 1, ..found };
+        (found.diameter_least, found.diameter_most) = (found.diameter_least - 1, found.diameter_most - 1);
         refused(&found);
         (found.diameter_most, found.search.reach[1].depth) = (found.diameter_most + 1, found.search.reach[1].depth + 1);
         refused(&found);
@@ -217,9 +216,9 @@ fn distances_that_are_too_great_are_refused_whatever_the_order_of_the_search() {
             let graph = open(&image, threads, None, None);
             let options = SsspOptions { source: graph.vertex("0").unwrap(), weights: true, delta };
             match (sssp(&graph, &options), farthest) {
-                (Ok(found), Ok(farthest)) => {
+                (Ok(mut found), Ok(farthest)) => {
                     verify_sssp(&graph, &options, &found).unwrap();
-                    let distances = found.distances.iter().map(|&stored| !stored);
+                    let distances = found.stored().0.iter().map(|&stored| !stored);
                     assert_eq!(distances.max(), Some(farthest), "delta {delta:?}");
                 }
                 (Err(error), Err(expected)) => assert!(error.to_string().contains(expected), "{error}"),
@@ -241,7 +240,7 @@ fn vertices_without_a_path_have_no_parent() {
     assert_eq!(found.path(&graph, options.source).unwrap(), Some(vec![options.source]));
     let near = graph.vertex("1").unwrap();
     assert_eq!(found.path(&graph, near).unwrap(), Some(vec![options.source, near]));
-    found.parents[to as usize] = !from;
+    found.stored().1[to as usize] = !from;
     found.reached += 1;
     assert!(verify_sssp(&graph, &options, &found).is_err(), "vertex 3 has a parent and no distance");
 }

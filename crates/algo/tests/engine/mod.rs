@@ -226,9 +226,10 @@ pub fn from(graph: &Graph, source: u32, count: u32) -> Vec<u32> {
 }
 
 /// All that searches from many sources found.
-pub fn searches(found: &MultiSourceBfs) -> Vec<u64> {
+pub fn searches(mut found: MultiSourceBfs) -> Vec<u64> {
+    let levels = found.stored().to_vec();
     let sums = found.distance_sums.iter().copied();
-    let counts = found.reached_by.iter().copied().chain(found.levels.to_vec()).map(u64::from);
+    let counts = found.reached_by.iter().copied().chain(levels).map(u64::from);
     let reach = found.reach.iter().flat_map(|reach| [reach.reached, reach.depth.into()]);
     sums.chain(counts).chain(reach).collect()
 }
@@ -244,7 +245,7 @@ pub fn tampering(directed: bool) -> Given {
 
 /// Options of exactly `count` iterations: no residual is below a tolerance of 0.
 pub fn iterations(count: u32) -> PageRankOptions {
-    PageRankOptions { tol: 0.0, max_iter: count, ..PageRankOptions::default() }
+    PageRankOptions { tol: 0.0, max_iterations: count, ..PageRankOptions::default() }
 }
 
 /// Five iterations from three sets of seeds.
@@ -252,7 +253,13 @@ pub fn seeded(graph: &Graph, source: u32) -> PersonalizedPageRankOptions {
     let last = graph.vertices() as u32 - 1;
     let seeds = vec![vec![(source, 1.0)], vec![(last, 2.0), (source, 0.5), (0, 0.0), (last, 1.5)], vec![(0, 3.0)]];
     let weights = graph.weight_name().is_some();
-    PersonalizedPageRankOptions { seeds, tol: 0.0, max_iter: 5, weights, ..PersonalizedPageRankOptions::default() }
+    PersonalizedPageRankOptions {
+        seeds,
+        tol: 0.0,
+        max_iterations: 5,
+        weights,
+        ..PersonalizedPageRankOptions::default()
+    }
 }
 
 /// All three results.

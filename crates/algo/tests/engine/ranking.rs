@@ -32,7 +32,7 @@ fn check_pushed_pagerank(graph: &Graph, model: &Model, dangling: Dangling) {
     let expected = model.ranks(0.85, 250, dangling == Dangling::Networkx);
     for tol in [1e-3, 1e-9] {
         let method = PageRankMethod::Delta;
-        let options = PageRankOptions { dangling, method, tol, max_iter: 1000, ..PageRankOptions::default() };
+        let options = PageRankOptions { dangling, method, tol, max_iterations: 1000, ..PageRankOptions::default() };
         let found = pagerank(graph, &options).unwrap();
         assert!(
             found.stopped_by.converged(),

@@ -4,7 +4,7 @@ use super::engine::*;
 use super::model::Model;
 use outcore_algo::verify::{verify_all_pairs, verify_betweenness_centrality, verify_multi_source_bfs};
 use outcore_algo::{
-    AllPairsOptions, BetweennessOptions, MultiSourceBfsOptions, Reach, Sources, all_pairs, betweenness_centrality,
+    AllPairsOptions, BetweennessOptions, MultiSourceBfsOptions, Sources, all_pairs, betweenness_centrality,
     multi_source_bfs,
 };
 use outcore_graph::Graph;
@@ -29,8 +29,8 @@ pub fn check_searches(graph: &Graph, model: &Model, sources: &[u32]) {
         let near = |level: &Option<u32>| level.filter(|&level| depth_limit.is_none_or(|most| level <= most));
         let limited: Vec<Vec<_>> = all.iter().map(|levels| levels.iter().map(near).collect()).collect();
         for (i, levels) in limited.iter().enumerate() {
-            let expected = Reach { reached: levels.iter().flatten().count() as u64, depth: depth(levels) };
-            assert_eq!(found.reach[i], expected, "from {}", sources[i]);
+            let expected = (levels.iter().flatten().count() as u64, depth(levels));
+            assert_eq!((found.reach[i].reached, found.reach[i].depth), expected, "from {}", sources[i]);
             for (j, &target) in targets.iter().enumerate() {
                 assert_eq!(found.level(i, j), levels[target as usize], "from {} to {target}", sources[i]);
             }

@@ -38,6 +38,8 @@ impl Choice for PcaSolver {
     ];
 }
 
+outcore_declare::from_names!(PcaSolver);
+
 /// Options of [`pca`].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PcaOptions {

@@ -47,6 +47,8 @@ impl Choice for CovarianceType {
     ];
 }
 
+outcore_declare::from_names!(CovarianceType);
+
 /// Start of the iterations.
 #[derive(Clone, Copy, Debug)]
 pub enum MixtureStart<'a> {

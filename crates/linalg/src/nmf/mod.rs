@@ -66,6 +66,8 @@ impl Choice for Solver {
     ];
 }
 
+outcore_declare::from_names!(Solver);
+
 /// Declaration for the shell.
 pub(crate) static NMF: Declaration = Declaration {
     options: &[

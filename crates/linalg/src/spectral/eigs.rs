@@ -57,6 +57,8 @@ impl Choice for Spectrum {
     ];
 }
 
+outcore_declare::from_names!(Spectrum);
+
 impl Spectrum {
     /// The part of the spectrum that SciPy calls so.
     ///

@@ -48,6 +48,8 @@ impl Choice for Which {
     ];
 }
 
+outcore_declare::from_names!(Which);
+
 impl Which {
     /// Sort key of an eigenvalue: the most wanted one has the greatest.
     pub(crate) fn key(self, value: f64) -> f64 {

@@ -45,6 +45,8 @@ impl Choice for Preconditioner<'static> {
         &[(Preconditioner::None, "none", "Nothing"), (Preconditioner::Jacobi, "jacobi", "The inverse of the diagonal")];
 }
 
+outcore_declare::from_names!(Preconditioner<'static>);
+
 impl PartialEq for Preconditioner<'_> {
     /// A function is not equal to any preconditioner.
     fn eq(&self, other: &Self) -> bool {

@@ -131,7 +131,7 @@ fn ranks_are_those_of_the_graph_algorithm() {
     }
     // Defaults are the same, too.
     let (ours, of_graph) = (RankOptions::default(), PageRankOptions::default());
-    assert_eq!((ours.alpha, ours.tol, ours.max_iter), (of_graph.alpha, of_graph.tol, of_graph.max_iter));
+    assert_eq!((ours.alpha, ours.tol, ours.max_iter), (of_graph.alpha, of_graph.tol, of_graph.max_iterations));
     assert_eq!((ours.stop, ours.dangling), (of_graph.stop, of_graph.dangling));
 }
 

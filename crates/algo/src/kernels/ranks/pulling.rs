@@ -20,7 +20,7 @@
 //! iteration makes `(x'' - alpha^2 x) / (1 - alpha^2)` of its ranks `x''` and those of two iterations before, `x`,
 //! which its place still holds; that cancels both. It takes neither memory nor a pass. Ranks below the least that a
 //! vertex can have are raised to it, and the next iteration divides by the sum. If an extrapolation did not pay, as on
-//! graphs with many directed circles of three, there is no further one. NetworkX's rule and `max_iter` iterations
+//! graphs with many directed circles of three, there is no further one. NetworkX's rule and `max_iterations` iterations
 //! without a tolerance mean plain iterations, and have none.
 //!
 //! *Convergence.* The residual, which is the sum over all vertices of the absolute change, falls below `tol`. All ranks
@@ -77,10 +77,10 @@ fn contributions<T: Contribution>(graph: &Graph) -> impl Layout<Made = Array<T>>
     array(graph, "contributions", graph.vertices())
 }
 
-/// The estimate for PageRank over this graph; passes are those of `max_iter` iterations.
+/// The estimate for PageRank over this graph; passes are those of `max_iterations` iterations.
 pub(crate) fn estimate(graph: &Graph, options: &PageRankOptions) -> Estimate {
     let contributions = (contributions::<AtomicF64>(graph), contributions::<AtomicF64>(graph));
-    let passes = f64::from(options.max_iter) + weight_passes(graph, options);
+    let passes = f64::from(options.max_iterations) + weight_passes(graph, options);
     let column_pages = if options.weights { 0 } else { graph.degree_pages(Direction::Out) };
     let reads = Reads { passes, bound: Bound::AtMost, pages_per_pass: pages_per_pass(graph, options), column_pages };
     reads.estimate(graph, contributions.bytes() + divisor_bytes(graph, options), vec![ColumnKind::Real])
@@ -116,17 +116,17 @@ fn iterate<D: Divisors>(
     let vertices = graph.vertices();
     let mut iteration = Iteration::new(graph, options, divisors, stats)?;
     let enough = options.stop.threshold(options.tol, vertices);
-    let ranks = if single && options.max_iter > 1 {
+    let ranks = if single && options.max_iterations > 1 {
         let first = iteration.start::<AtomicF32>()?;
         // The last iterations are of double precision, and so is the residual that the result has.
-        let most = options.max_iter - 1;
+        let most = options.max_iterations - 1;
         let last = iteration.repeat(first, SINGLE_ABOVE_RESIDUAL.max(2.0 * enough), most, 8 * vertices)?;
         let scale = iteration.rescale(&last)?;
         iteration.each(|v| f64::from(last[v].loaded()) * scale)?
     } else {
         iteration.start::<AtomicF64>()?
     };
-    let last = iteration.repeat(ranks, enough, options.max_iter, 0)?;
+    let last = iteration.repeat(ranks, enough, options.max_iterations, 0)?;
     let residual = iteration.residual();
     let stopped_by = options.stop.outcome(options.tol, vertices, residual);
     let ranks = iteration.ranks(last)?;
@@ -166,7 +166,7 @@ impl<'a, D: Divisors> Iteration<'a, D> {
         let dangling = vertex_sum(graph.runtime(), graph.vertices(), |range| {
             range.filter(|&v| divisors.of(v) == 0.0).count() as f64 / count
         })?;
-        let task = graph.runtime().task("PageRank", Unit::Steps, Some(u64::from(options.max_iter)));
+        let task = graph.runtime().task("PageRank", Unit::Steps, Some(u64::from(options.max_iterations)));
         let change = if count == 0.0 { 0.0 } else { f64::INFINITY };
         let spread = options.dangling.spreads(options.alpha, options.tol, graph.is_directed());
         Ok(Iteration {

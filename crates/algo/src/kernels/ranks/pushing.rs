@@ -83,7 +83,7 @@ fn state<S: Contribution>(graph: &Graph) -> impl Layout<Made = State<S>> {
 pub(crate) fn estimate(graph: &Graph, options: &PageRankOptions) -> Estimate {
     let state = if options.weights { state::<AtomicF64>(graph).bytes() } else { state::<AtomicF32>(graph).bytes() };
     // The last round may be a full one.
-    let passes = f64::from(options.max_iter) + 1.0 + weight_passes(graph, options);
+    let passes = f64::from(options.max_iterations) + 1.0 + weight_passes(graph, options);
     let column_pages = graph.degree_pages(Direction::Out) + graph.degree_pages(Direction::In);
     let reads = Reads { passes, bound: Bound::AtMost, pages_per_pass: pages_per_pass(graph, options), column_pages };
     reads.estimate(graph, state + divisor_bytes(graph, options), vec![ColumnKind::Real])
@@ -226,7 +226,7 @@ impl<'a, D: Divisors, S: Contribution> Delta<'a, D, S> {
         let pages = pages_per_pass(graph, options);
         let task = graph.runtime().task("PageRank", Unit::Steps, None);
         let enough = options.stop.threshold(options.tol, graph.vertices());
-        let most = u64::from(options.max_iter).saturating_mul(pages.max(1));
+        let most = u64::from(options.max_iterations).saturating_mul(pages.max(1));
         if graph.vertices() == 0 {
             return self.result(0, (0.0, false), stats);
         }

@@ -21,6 +21,8 @@ pub struct MultiSourceBfsOptions {
 
 /// The result of searches from many sources.
 #[derive(Debug)]
+#[must_use]
+#[non_exhaustive]
 pub struct MultiSourceBfs {
     /// Per vertex: how many of the sources have a path to it.
     pub reached_by: Array<u32>,
@@ -29,13 +31,14 @@ pub struct MultiSourceBfs {
     /// Per source, in the order of the options: the extent of its search.
     pub reach: Vec<Reach>,
     /// Per source and target, source by source: the distance plus one; 0 where there is no path.
-    pub levels: Array<u32>,
+    pub(crate) levels: Array<u32>,
     /// Statistics of the run.
     pub stats: Stats,
 }
 
 /// The extent of a search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Reach {
     /// How many vertices were reached, the source included.
     pub reached: u64,
@@ -49,6 +52,12 @@ impl MultiSourceBfs {
         let targets = self.levels.len().checked_div(self.reach.len())?;
         let is_there = source < self.reach.len() && target < targets;
         is_there.then(|| self.levels[source * targets + target])?.checked_sub(1)
+    }
+
+    /// Distances as they are stored, for tests that change them.
+    #[doc(hidden)]
+    pub fn stored(&mut self) -> &mut [u32] {
+        &mut self.levels
     }
 }
 

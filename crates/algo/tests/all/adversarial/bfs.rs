@@ -46,8 +46,8 @@ fn check_limited(graph: &Graph, options: &BfsOptions, levels: &[Option<u32>], pa
     let level_of = |vertex: u32| levels[vertex as usize];
     let last = options.target.and_then(level_of).into_iter().chain(options.depth_limit).min().unwrap_or(u32::MAX);
     let near = |vertex: &usize| levels[*vertex].filter(|&level| level <= last);
-    let found_levels: Vec<_> = (0..levels.len() as u32).map(|vertex| found.level(vertex)).collect();
-    let found_parents: Vec<_> = (0..levels.len() as u32).map(|vertex| found.parent(vertex)).collect();
+    let found_levels: Vec<_> = found.levels().collect();
+    let found_parents: Vec<_> = found.parents().collect();
     same(&(0..levels.len()).map(|v| near(&v)).collect::<Vec<_>>(), &found_levels, &format!("levels of {options:?}"));
     let near_parents: Vec<_> = (0..levels.len()).map(|v| near(&v).and(parents[v])).collect();
     same(&near_parents, &found_parents, &format!("parents of {options:?}"));
@@ -79,21 +79,22 @@ fn every_changed_level_and_parent_is_refused() {
             assert!(is_refusal(&error) && error.to_string().contains("vertex"), "{what}: {error}");
         };
         for vertex in 0..graph.vertices() as usize {
-            let (level, parent) = (found.levels[vertex], found.parents[vertex]);
+            let (levels, parents) = found.stored();
+            let (level, parent) = (levels[vertex], parents[vertex]);
             for wrong in [0, 1, level.wrapping_sub(1), level + 1, level + 7, u32::MAX] {
                 if wrong != level {
-                    found.levels[vertex] = wrong;
+                    found.stored().0[vertex] = wrong;
                     refused(&found, format!("level {wrong} of {vertex}, which is {level}"));
                 }
             }
-            found.levels[vertex] = level;
+            found.stored().0[vertex] = level;
             for wrong in others(vertex).map(|parent| !parent).chain([0, 1]) {
                 if wrong != parent {
-                    found.parents[vertex] = wrong;
+                    found.stored().1[vertex] = wrong;
                     refused(&found, format!("parent {} of {vertex}, which is {}", !wrong, !parent));
                 }
             }
-            found.parents[vertex] = parent;
+            found.stored().1[vertex] = parent;
         }
         verify_bfs(&graph, &options, &found).unwrap();
         let other = BfsOptions { source: 4, ..options };
@@ -103,9 +104,9 @@ fn every_changed_level_and_parent_is_refused() {
         assert_eq!(verify_bfs(&graph, &further, &found).is_err(), found.reached < whole.reached, "not far enough");
         let nearer = BfsOptions { depth_limit: Some(found.depth - 1), ..options };
         assert!(verify_bfs(&graph, &nearer, &found).is_err(), "further than it should go");
-        let found = Bfs { reached: found.reached - 1, ..found };
+        found.reached -= 1;
         assert!(verify_bfs(&graph, &options, &found).is_err(), "another number of vertices");
-        let found = Bfs { reached: found.reached + 1, depth: found.depth + 1, ..found };
+        (found.reached, found.depth) = (found.reached + 1, found.depth + 1);
         assert!(verify_bfs(&graph, &options, &found).is_err(), "another depth");
     }
 }

@@ -36,13 +36,13 @@ fn every_changed_reciprocity_is_refused() {
         let mut found = reciprocity(&graph, &ReciprocityOptions {}).unwrap();
         verify_reciprocity(&graph, &found).unwrap();
         for vertex in 0..graph.vertices() as usize {
-            let right = found.reciprocities[vertex];
+            let right = found.stored()[vertex];
             for wrong in [0.015625f64, 2.0, -1.0] {
-                found.reciprocities[vertex] = !wrong.to_bits();
+                found.stored()[vertex] = !wrong.to_bits();
                 let error = verify_reciprocity(&graph, &found).unwrap_err().to_string();
                 assert!(error.contains(&format!("at vertex {vertex} of the image")), "{error}");
             }
-            found.reciprocities[vertex] = right;
+            found.stored()[vertex] = right;
         }
         found.overall *= 0.5;
         assert!(verify_reciprocity(&graph, &found).is_err(), "another overall reciprocity");

@@ -4,17 +4,17 @@ use super::tampering;
 use crate::engine::{open, same};
 use crate::model::Model;
 use outcore_algo::verify::verify_label_propagation;
-use outcore_algo::{LabelPropagation, LabelPropagationOptions, label_propagation};
+use outcore_algo::{LabelPropagationOptions, label_propagation};
 use outcore_graph::Graph;
 use outcore_graph::import::OrderChoice;
 use std::collections::BTreeSet;
 
 pub fn check_label_propagation(graph: &Graph, model: &Model) {
-    for max_iter in [0, 1, 6] {
-        let options = LabelPropagationOptions { max_iter };
+    for max_iterations in [0, 1, 6] {
+        let options = LabelPropagationOptions { max_iterations };
         let found = label_propagation(graph, &options).unwrap();
-        let (labels, iterations, converged) = model.propagated(graph.is_directed(), max_iter);
-        same(&labels, &found.labels, &format!("labels after {max_iter} iterations"));
+        let (labels, iterations, converged) = model.propagated(graph.is_directed(), max_iterations);
+        same(&labels, &found.labels, &format!("labels after {max_iterations} iterations"));
         assert_eq!((found.iterations, found.converged), (iterations, converged));
         assert_eq!(found.count, labels.iter().collect::<BTreeSet<_>>().len() as u64);
         verify_label_propagation(graph, &options, &found).unwrap();
@@ -23,7 +23,7 @@ pub fn check_label_propagation(graph: &Graph, model: &Model) {
 
 #[test]
 fn every_changed_propagated_label_is_refused() {
-    let options = LabelPropagationOptions { max_iter: 2 };
+    let options = LabelPropagationOptions { max_iterations: 2 };
     for directed in [true, false] {
         let directory = tempfile::tempdir().unwrap();
         let graph = open(&tampering(directed).image(directory.path(), OrderChoice::Input), 1, None, None);
@@ -39,9 +39,9 @@ fn every_changed_propagated_label_is_refused() {
             }
             found.labels[vertex] = label;
         }
-        let found = LabelPropagation { count: found.count + 1, ..found };
+        found.count += 1;
         assert!(verify_label_propagation(&graph, &options, &found).is_err(), "another number of labels");
-        let found = LabelPropagation { count: found.count - 1, converged: true, ..found };
+        (found.count, found.converged) = (found.count - 1, true);
         assert!(verify_label_propagation(&graph, &options, &found).is_err(), "not converged");
     }
 }

@@ -48,7 +48,7 @@ fn every_changed_rank_is_refused() {
             let given = Given { weighted: weights, ..tampering(directed) };
             let graph = open(&given.image(directory.path(), OrderChoice::Input), 1, None, None);
             let options =
-                PageRankOptions { tol: 1e-12, max_iter: 500, dangling, weights, ..PageRankOptions::default() };
+                PageRankOptions { tol: 1e-12, max_iterations: 500, dangling, weights, ..PageRankOptions::default() };
             let mut found = pagerank(&graph, &options).unwrap();
             assert!(found.stopped_by.converged());
             verify_pagerank(&graph, &options, &found).unwrap();

@@ -43,24 +43,24 @@ fn every_changed_distance_or_parent_is_refused() {
         let mut found = sssp(&graph, &options).unwrap();
         verify_sssp(&graph, &options, &found).unwrap();
         for vertex in 0..graph.vertices() as usize {
-            let distance = found.distances[vertex];
+            let distance = found.stored().0[vertex];
             let longer = if weighted { !2000.5f64.to_bits() } else { !2000 };
             for wrong in [0, !0, distance.wrapping_sub(1), longer] {
                 if wrong != distance {
-                    found.distances[vertex] = wrong;
+                    found.stored().0[vertex] = wrong;
                     let error = verify_sssp(&graph, &options, &found).expect_err("a wrong distance");
                     assert!(matches!(error, Error::Verification { .. }), "{error}");
                 }
             }
-            found.distances[vertex] = distance;
-            let parent = found.parents[vertex];
+            found.stored().0[vertex] = distance;
+            let parent = found.stored().1[vertex];
             for wrong in (0..236u32).map(|other| !other).chain([0]) {
-                found.parents[vertex] = wrong;
+                found.stored().1[vertex] = wrong;
                 let explains = wrong == parent || verify_sssp(&graph, &options, &found).is_ok();
                 // Another parent may explain the distance too, but no vertex explains its own.
                 assert!(!explains || wrong == parent || wrong != 0 && !wrong != vertex as u32);
             }
-            found.parents[vertex] = parent;
+            found.stored().1[vertex] = parent;
         }
         verify_sssp(&graph, &options, &found).unwrap();
     }

@@ -1,0 +1,147 @@
+//! Results as tables: every result's columns, under the names that the shell, Python and files have for them.
+
+use crate::api::*;
+use crate::kernels::scan_statistics::spread;
+use outcore_format::WeightKind;
+use outcore_graph::Graph;
+use outcore_image::{Error, Result, Stats};
+use outcore_io::Array;
+use outcore_table::{Column, Table};
+
+/// The columns of a result with their names, and the statistics of its run.
+pub(crate) type Parts = (Vec<(String, Column)>, Stats);
+
+/// A result with a value for every vertex of a graph, or several.
+pub(crate) trait Columns: Sized {
+    /// # Errors
+    /// Too little memory for a column that has still to be made.
+    fn into_columns(self, graph: &Graph) -> Result<Parts>;
+}
+
+macro_rules! columns {
+    ($($result:ident { $($field:ident),+ } => $($name:literal $column:expr),+;)+) => {$(
+        impl Columns for $result {
+            fn into_columns(self, _graph: &Graph) -> Result<Parts> {
+                let $result { $($field,)+ stats, .. } = self;
+                Ok((vec![$(($name.to_owned(), $column)),+], stats))
+            }
+        }
+    )+};
+}
+
+columns! {
+    Bfs { levels, parents } => "level" Column::Level(levels.into()), "parent" Column::Vertex(parents.into());
+    Betweenness { scores } => "betweenness" Column::Real(scores.into());
+    DegreeCentrality { centralities } => "degree_centrality" Column::Real(centralities.into());
+    Sssp { distances, kind, parents } =>
+        "distance" Column::Distance(distances.into(), kind), "parent" Column::Vertex(parents.into());
+    PageRank { ranks } => "pagerank" Column::Real(ranks.into());
+    Components { labels } => "component" Column::Component(labels.into());
+    CoreNumbers { cores } => "core" Column::Number(cores.into());
+    LabelPropagation { labels } => "label" Column::Label(labels.into());
+    Triangles { counts } => "triangles" Column::Count(counts.into());
+    Clustering { coefficients } => "clustering" Column::Real(coefficients.into());
+    Lcc { coefficients } => "lcc" Column::Real(coefficients.into());
+    Reciprocity { reciprocities } => "reciprocity" Column::Distance(reciprocities.into(), WeightKind::F64);
+    NodeBoundary { edges } => "edges" Column::Distance(edges.into(), WeightKind::I64);
+    TwoColours { colours } => "colour" Column::Level(colours.into());
+}
+
+impl Columns for Parts {
+    fn into_columns(self, _graph: &Graph) -> Result<Parts> {
+        Ok(self)
+    }
+}
+
+impl MultiSourceBfs {
+    /// The columns, the extents of the searches, and the distances of targets.
+    pub(crate) fn split(self) -> (Parts, Vec<Reach>, Array<u32>) {
+        let MultiSourceBfs { reached_by, distance_sums, reach, levels, stats } = self;
+        let sums = ("distance_sum".to_owned(), Column::Count(distance_sums.into()));
+        let columns = vec![("reached_by".to_owned(), Column::Number(reached_by.into())), sums];
+        ((columns, stats), reach, levels)
+    }
+}
+
+impl Columns for MultiSourceBfs {
+    fn into_columns(self, _graph: &Graph) -> Result<Parts> {
+        Ok(self.split().0)
+    }
+}
+
+impl Columns for AllPairs {
+    fn into_columns(self, graph: &Graph) -> Result<Parts> {
+        self.search.into_columns(graph)
+    }
+}
+
+impl Columns for PersonalizedPageRank {
+    fn into_columns(self, _graph: &Graph) -> Result<Parts> {
+        let is_alone = self.ranks.len() == 1;
+        let name = |set| if is_alone { "pagerank".to_owned() } else { format!("pagerank_{set}") };
+        let columns = self.ranks.into_iter().enumerate().map(|(set, ranks)| (name(set), Column::Real(ranks.into())));
+        Ok((columns.collect(), self.stats))
+    }
+}
+
+impl Columns for &ScanStatistics {
+    fn into_columns(self, graph: &Graph) -> Result<Parts> {
+        let edges = Column::Distance(spread(graph, self)?.into(), WeightKind::I64);
+        Ok((vec![("edges".to_owned(), edges)], self.stats.clone()))
+    }
+}
+
+macro_rules! tables {
+    ($($result:ident $columns:literal)+) => {$(
+        impl $result {
+            /// A table with a row per vertex of the graph, under the users' ids, to write or to take the greatest rows
+            /// from.
+            ///
+            #[doc = concat!("Its columns beside `vertex`: ", $columns, ".")]
+            ///
+            /// # Errors
+            /// The result of another graph that has not as many vertices; too little memory, where the result has values
+            /// of few vertices alone.
+            pub fn into_table(self, graph: &Graph) -> Result<Table> {
+                table(graph, self)
+            }
+        }
+    )+};
+}
+
+impl Columns for ScanStatistics {
+    fn into_columns(self, graph: &Graph) -> Result<Parts> {
+        (&self).into_columns(graph)
+    }
+}
+
+tables! {
+    Bfs "`level`, `parent`"
+    MultiSourceBfs "`reached_by`, `distance_sum`"
+    AllPairs "`reached_by`, `distance_sum`"
+    Betweenness "`betweenness`"
+    DegreeCentrality "`degree_centrality`"
+    Sssp "`distance`, `parent`"
+    PageRank "`pagerank`"
+    PersonalizedPageRank "`pagerank` of a single set of seeds, else `pagerank_0`, `pagerank_1` and so on"
+    Components "`component`"
+    CoreNumbers "`core`"
+    LabelPropagation "`label`"
+    Triangles "`triangles`"
+    Clustering "`clustering`"
+    Lcc "`lcc`"
+    Reciprocity "`reciprocity`"
+    ScanStatistics "`edges`, which only the vertices found have"
+    NodeBoundary "`edges`"
+    TwoColours "`colour`"
+}
+
+fn table(graph: &Graph, result: impl Columns) -> Result<Table> {
+    let (columns, _) = result.into_columns(graph)?;
+    let vertices = graph.vertices();
+    if let Some((_, other)) = columns.iter().find(|(_, column)| column.rows() != vertices) {
+        let text = format!("expected a result of this graph of {vertices} vertices, found one of {}", other.rows());
+        return Err(Error::Usage(text));
+    }
+    Ok(graph.table(columns))
+}
