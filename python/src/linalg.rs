@@ -140,6 +140,7 @@ fn set_fact(facts: &Bound<'_, PyDict>, name: &str, fact: &Fact) -> PyResult<()> 
         Fact::Whole(number) => facts.set_item(name, number),
         Fact::Real(number) => facts.set_item(name, number),
         Fact::Flag(flag) => facts.set_item(name, flag),
+        Fact::Text(text) => facts.set_item(name, text),
         Fact::Names(names) => facts.set_item(name, names),
         Fact::Array(numbers, shape) => {
             facts.set_item(name, PyArray1::from_slice(facts.py(), numbers).reshape(&**shape)?)

@@ -3,18 +3,20 @@
 use crate::answer::{SUCCESS, check_different, say};
 use crate::common::{Common, Limits, count, report};
 use crate::id_lists::{IdList, joined};
+use crate::object::{Call, Done, Found, image_of, members};
 use crate::options::{UNWEIGHTED, allow_unconverged, allows_unconverged, arg_of, in_shell, lists_of, values_of};
 use crate::progress::open;
-use crate::report::{About, Page, account, graph_facts, not_converged};
+use crate::report::{About, End, Page, graph_facts};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use outcore::front_ends::{
     Algorithm, GraphValues, Kind, Parameter, Say, Unconverged, Value, Values, cell_text, is_standard_output,
 };
 use outcore::io::{Reservation, bytes_text, limit_text};
 use outcore::report::{Given, Planned, Summary};
-use outcore::{Column, Error, Estimate, Graph, Result, Stats, Table};
-use std::fmt::Arguments;
-use std::path::Path;
+use outcore::{Algorithm, Column, Error, Estimate, Graph, GraphValues, Kind, Parameter, Result, Say, Stats, Table, Unconverged, Value, Values, cell_text, is_standard_output};
+use std::fmt::{Arguments};
+use std::path::{Path};
+use std::sync::{Arc};
 
 /// The option that says how many rows are shown, and how many that are if it is not given.
 const TOP: &str = "top";
@@ -76,9 +78,9 @@ pub fn with_options(mut command: Command) -> Command {
 }
 
 /// Runs an algorithm. The exit code is 4 if its values did not converge.
-pub fn run(args: &AlgorithmArgs) -> Result<u8> {
+pub fn run(args: &AlgorithmArgs, call: &Call) -> Result<u8> {
     let plan_again = |limits: &Limits| plan_algorithm(args, limits).and_then(|prepared| check(args, &prepared));
-    run_algorithm(args).map_err(|error| args.common.limits.advise(error, plan_again))
+    run_algorithm(args, call).map_err(|error| args.common.limits.advise(error, plan_again))
 }
 
 /// A run that can be planned, and what it needs.
@@ -121,13 +123,16 @@ fn plan_algorithm(args: &AlgorithmArgs, limits: &Limits) -> Result<Prepared> {
     Ok(Prepared { graph, options, plan, estimate, report, _ids: ids })
 }
 
-fn run_algorithm(args: &AlgorithmArgs) -> Result<u8> {
+fn run_algorithm(args: &AlgorithmArgs, call: &Call) -> Result<u8> {
     let AlgorithmArgs { algorithm, allow_unconverged, top, common, .. } = args;
     let prepared = plan_algorithm(args, &common.limits)?;
+    let image = image_of(&common.image, Some(prepared.graph.manifest().image_id));
+    let mut done = Done { image, plan: members(Planned::from(&prepared.estimate)).into(), ..Done::default() };
     if common.explain {
         explain(&prepared.graph, common, prepared.estimate.clone())?;
         check(args, &prepared)?;
         prepared.graph.make_room(algorithm.name, prepared.estimate.state_bytes)?;
+        call.say(&done)?;
         return Ok(SUCCESS);
     }
     check(args, &prepared)?;
@@ -140,16 +145,19 @@ fn run_algorithm(args: &AlgorithmArgs) -> Result<u8> {
     let mut say = |line: Arguments<'_>| common.say(line);
     let outcome = plan.run(&graph, common.verify, shows_report.then_some(&mut say as Say<'_>))?;
     let mut page = page.map(Page::end);
-    if let Some(page) = &mut page {
-        page.result = Summary::of_attributes(&graph, algorithm, &outcome.attributes)?;
-    }
+    let mut result = Summary::of_attributes(&graph, algorithm, &outcome.attributes)?;
+    done.files = common.outputs(&[]);
     if let Some(Unconverged { tol, residual, remedy, .. }) = outcome.unconverged.filter(|_| !allow_unconverged) {
         let advice = remedy.advice(|name| format!("--{}", in_shell(name)));
         let failure = format_args!(
             "the ranks did not converge: expected a tolerance of {tol:e}, found a residual of {residual:e}; no ranks \
              were written. To mend it, {advice}; or take them as they are"
         );
-        return not_converged(failure, graph.runtime(), &outcome.stats, page, common);
+        done.result = Some(Found::Values(result.attributes.clone()));
+        if let Some(page) = &mut page {
+            page.result = result;
+        }
+        return End { call, common, runtime: graph.runtime(), page }.not_converged(failure, &outcome.stats, done);
     }
     let table = graph.table(outcome.columns);
     let ranked = outcome.shown.first().map(|(_, column)| table.columns()[*column].0.clone());
@@ -159,8 +167,39 @@ fn run_algorithm(args: &AlgorithmArgs) -> Result<u8> {
         }
         show_top(&graph, &table.columns()[*column], *top, common)?;
     }
-    finish(&table, &outcome.stats, (page, ranked), common)?;
+    report(&outcome.stats, common);
+    if let Some(output) = &common.output {
+        table.write(output)?;
+    }
+    if common.json || common.stats.is_some() {
+        let mut values = result.attributes.clone();
+        values.extend(largest(&table)?);
+        done.result = Some(Found::Values(values));
+    }
+    if let Some(page) = &mut page {
+        // The page does without rows whose ids are too many.
+        without_memory(result.add_rows(&table, ranked.as_deref()))?;
+        page.result = result;
+    }
+    End { call, common, runtime: graph.runtime(), page }.account(&outcome.stats, done)?;
+    common.answer.heard()?;
     Ok(SUCCESS)
+}
+
+/// What may be left out for want of memory.
+fn without_memory<T>(result: Result<T>) -> Result<Option<T>> {
+    match result {
+        Err(error) if error.is_out_of_memory() => Ok(None),
+        result => result.map(Some),
+    }
+}
+
+/// The size of the largest group, where there are groups; null where there is no memory for counting them.
+fn largest(table: &Table) -> Result<Option<(String, serde_json::Value)>> {
+    let Some((_, groups)) = table.columns().iter().find(|(_, column)| column.names_groups()) else { return Ok(None) };
+    let largest = without_memory(table.largest_groups(groups, 1))?;
+    let vertices = largest.and_then(|groups| Some(groups.first()?.1));
+    Ok(Some(("largest".to_owned(), vertices.into())))
 }
 
 /// Memory of writing the result, if it is written.
@@ -178,9 +217,10 @@ fn check(AlgorithmArgs { common, .. }: &AlgorithmArgs, prepared: &Prepared) -> R
     }
     let files = common.outputs(&[]);
     check_different(graph.runtime(), &[], &files)?;
-    if common.stats.as_deref() == Some(Path::new("-")) && common.output.as_deref().is_some_and(is_standard_output) {
-        let text = "expected different places for --output and --stats, found the standard output for both";
-        return Err(Error::Usage(text.to_owned()));
+    if common.says_object() && common.output.as_deref().is_some_and(is_standard_output) {
+        let option = if common.json { "--json" } else { "--stats" };
+        let text = format!("expected different places for --output and {option}, found the standard output for both");
+        return Err(Error::Usage(text));
     }
     let mut small = files.iter().filter(|(option, _)| *option != "--output");
     small.try_for_each(|(_, file)| outcore::front_ends::check_file(graph.image(), file))?;
@@ -189,6 +229,9 @@ fn check(AlgorithmArgs { common, .. }: &AlgorithmArgs, prepared: &Prepared) -> R
 
 /// Says what a run needs.
 fn explain(graph: &Graph, common: &Common, mut needs: Estimate) -> Result<()> {
+    if common.json {
+        return Ok(());
+    }
     let output_bytes = output_bytes(graph, common, &needs)?;
     if let Some(bytes) = output_bytes {
         needs = needs.with_output(graph, bytes);
@@ -220,26 +263,4 @@ fn show_top(graph: &Graph, (name, column): &(String, Column), most: usize, commo
     let text = |column: usize, row| cell_text(rows.column(column), row);
     (0..rows.num_rows()).for_each(|row| common.say(format_args!("  {:24} {}", text(0, row), text(1, row))));
     Ok(())
-}
-
-/// Writes the result and the statistics where they are wanted.
-fn finish(
-    table: &Table,
-    stats: &Stats,
-    (mut page, ranked): (Option<Page>, Option<String>),
-    common: &Common,
-) -> Result<()> {
-    report(stats, common);
-    if let Some(output) = &common.output {
-        table.write(output)?;
-    }
-    if let Some(page) = &mut page {
-        match page.result.add_rows(table, ranked.as_deref()) {
-            // The page does without rows whose ids are too many.
-            Err(error) if !error.is_out_of_memory() => return Err(error),
-            _ => {}
-        }
-    }
-    account(table.image().runtime(), stats, page, common)?;
-    common.answer.heard()
 }

@@ -1,11 +1,11 @@
-//! Answers on the standard output, objects as JSON, and checks of the files that a command writes.
+//! Answers on the standard output, and checks of the files that a command writes.
 
 use outcore::front_ends::AtomicFile;
 use outcore::io::{escaped, folder};
 use outcore::{Error, Result, Runtime};
 use std::cell::RefCell;
 use std::fmt::Display;
-use std::io::Write;
+use std::io::{StdoutLock, Write};
 use std::path::Path;
 
 pub const SUCCESS: u8 = 0;
@@ -26,37 +26,19 @@ pub struct Answer {
 impl Answer {
     /// Says a line, as [`say`] does.
     pub fn say(&self, line: impl Display) {
-        self.write(format_args!("{}\n", escaped(line)));
+        self.write_with(|out| writeln!(out, "{}", escaped(line)));
     }
 
-    /// Writes lines as they are.
-    pub fn write(&self, lines: impl Display) {
+    /// Writes what `write` writes.
+    pub fn write_with(&self, write: impl FnOnce(&mut StdoutLock<'_>) -> std::io::Result<()>) {
         if self.unheard.borrow().is_none() {
-            self.unheard.replace(write!(std::io::stdout(), "{lines}").err());
+            self.unheard.replace(write(&mut std::io::stdout().lock()).err());
         }
     }
 
     /// The error of a part that could not be written; to be called when all else is done.
     pub fn heard(&self) -> Result<()> {
         self.unheard.take().map_or(Ok(()), |error| Err(output_error(error)))
-    }
-}
-
-/// Writes an object as JSON, to a file or, for `-`, to the standard output.
-pub fn write_json(runtime: &Runtime, object: &serde_json::Value, file: &Path, answer: &Answer) -> Result<()> {
-    write_text(runtime, format_args!("{object:#}\n"), file, answer)
-}
-
-/// Writes a text, which is made while it is written, to a file or, for `-`, to the standard output.
-pub fn write_text(runtime: &Runtime, text: impl Display, file: &Path, answer: &Answer) -> Result<()> {
-    if file == Path::new("-") {
-        answer.write(text);
-        return Ok(());
-    }
-    let mut to = AtomicFile::within(runtime, file)?;
-    match write!(to, "{text}") {
-        Ok(()) => to.commit(),
-        Err(error) => Err(to.error(error)),
     }
 }
 

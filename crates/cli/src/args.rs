@@ -186,7 +186,10 @@ pub struct ImportArgs {
     /// A file or an image may be given twice, and its edges count twice then
     #[arg(long)]
     pub allow_repeated: bool,
-    /// Write what the import did as one JSON object, as Python's `import_graph` returns it; `-` is the standard output
+    /// Write one JSON object to the standard output: options, what the import did and statistics, or the error
+    #[arg(long)]
+    pub json: bool,
+    /// Write the object of --json to a file; `-` is the standard output
     #[arg(long, value_name = "FILE", conflicts_with = "explain")]
     pub stats: Option<PathBuf>,
     /// Write a page about the import, in HTML: the graph, how the input was read, what was planned and what it took
@@ -263,7 +266,7 @@ pub struct GenerateArgs {
 pub struct InfoArgs {
     /// The image, or a .npy file or a table: then how it is read as an array
     pub image: PathBuf,
-    /// As one JSON object
+    /// Write one JSON object to the standard output
     #[arg(long)]
     pub json: bool,
 }
@@ -315,6 +318,9 @@ pub struct DegreesArgs {
 pub struct CheckArgs {
     /// The image
     pub image: PathBuf,
+    /// Write one JSON object to the standard output, also where the image is damaged
+    #[arg(long)]
+    pub json: bool,
     #[command(flatten)]
     pub limits: Limits,
 }

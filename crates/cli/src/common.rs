@@ -75,7 +75,11 @@ pub struct Common {
                         the like have another format; then the report goes to the standard error")
     )]
     pub output: Option<PathBuf>,
-    /// Write statistics as one JSON object; `-` is the standard output, and then the report goes to the standard error
+    /// Write one JSON object to the standard output: options, result and statistics, or the error; the report goes to
+    /// the standard error
+    #[arg(long)]
+    pub json: bool,
+    /// Write the object of --json to a file; `-` is the standard output
     #[arg(long, value_name = "FILE")]
     pub stats: Option<PathBuf>,
     /// Write a page about the run, in HTML: what was asked, planned and done, with charts
@@ -93,9 +97,6 @@ pub struct Common {
     /// The report
     #[arg(skip)]
     pub answer: Answer,
-    /// The report goes to the standard error, as it does beside statistics
-    #[arg(skip)]
-    pub aside: bool,
     #[command(flatten)]
     pub limits: Limits,
 }
@@ -111,11 +112,11 @@ pub struct OfArray {
     /// Write the result
     #[arg(long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Write all that was found as one JSON object; `-` is the standard output, and then the report goes to the
-    /// standard error
-    #[arg(long, value_name = "FILE")]
-    pub json: Option<PathBuf>,
-    /// Write statistics as one JSON object; `-` is the standard output, and then the report goes to the standard error
+    /// Write one JSON object to the standard output: options, all that was found and statistics, or the error; the
+    /// report goes to the standard error
+    #[arg(long)]
+    pub json: bool,
+    /// Write the object of --json to a file; `-` is the standard output
     #[arg(long, value_name = "FILE")]
     pub stats: Option<PathBuf>,
     /// Write a page about the run, in HTML: what was asked, planned and done, with charts
@@ -158,13 +159,17 @@ impl Common {
         all.into_iter().filter_map(|(option, file)| Some((option, file?))).collect()
     }
 
-    /// Says a line of the report: where the statistics do not go, and nowhere if nothing is to be said.
+    /// Whether the object goes to the standard output.
+    pub fn says_object(&self) -> bool {
+        self.json || self.stats.as_deref() == Some(Path::new("-"))
+    }
+
+    /// Says a line of the report: where neither the object nor the result goes, and nowhere if nothing is to be said.
     pub fn say(&self, line: impl Display) {
-        match &self.stats {
+        match self.says_object() || self.output.as_deref().is_some_and(is_standard_output) {
             _ if self.limits.quiet => {}
-            Some(file) if file == Path::new("-") => note!("{}", escaped(line)),
-            _ if self.aside || self.output.as_deref().is_some_and(is_standard_output) => note!("{}", escaped(line)),
-            _ => self.answer.say(line),
+            true => note!("{}", escaped(line)),
+            false => self.answer.say(line),
         }
     }
 }

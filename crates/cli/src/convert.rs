@@ -1,9 +1,11 @@
 //! `outcore import`, `generate` and `export`: graphs and arrays into images, and graphs back.
 
-use crate::answer::{Answer, check_different, say, write_json};
+use crate::answer::{Answer, check_different, say};
 use crate::args::{ExportArgs, GenerateArgs, ImportArgs, Purpose};
 use crate::common::Limits;
 use crate::id_lists::{in_line, read_ids};
+use crate::image::array_id;
+use crate::object::{Call, Done, Found, image_of, members};
 use crate::progress::{runtime, runtime_or};
 use crate::report::write_import;
 use outcore::array::{self, ArrayImportOptions, ArrayImportReport, NumberOptions};
@@ -15,17 +17,19 @@ use outcore::import::{
     InputOptions, OrderChoice, Part, SelfLoops, Source, TextFacts,
 };
 use outcore::io::{Sample, Watch, backend, bytes_text, escaped, limit_text};
-use outcore::{Error, Graph, GraphOptions, Result, Runtime};
+use outcore::{AtomicFile, Choice, Error, Graph, GraphOptions, Result, Runtime};
+use serde::{Serialize};
+use serde_json::{Value as Json, json};
 use std::path::{Path, PathBuf};
 
 /// Largest number of columns of an array that a report lists.
 const MOST_COLUMNS_SHOWN: usize = 50;
 
-pub fn import(args: &ImportArgs) -> Result<()> {
+pub fn import(args: &ImportArgs, call: &Call) -> Result<()> {
     if args.purpose == Purpose::Array {
-        return import_array(args);
+        return import_array(args, call);
     }
-    import_within_limits(args).map_err(|error| match opens_again(args) {
+    import_within_limits(args, call).map_err(|error| match opens_again(args) {
         true => args.limits.advise(error, |limits| plan_import(args, limits)),
         false => error,
     })
@@ -79,7 +83,7 @@ fn plan_import(args: &ImportArgs, limits: &Limits) -> Result<()> {
     import::check_memory(&runtime, source.facts())
 }
 
-fn import_within_limits(args: &ImportArgs) -> Result<()> {
+fn import_within_limits(args: &ImportArgs, call: &Call) -> Result<()> {
     let Opened { runtime, image, source } = open_source(args, &args.limits)?;
     let is_matrix = args.purpose == Purpose::Matrix;
     let text = source.facts().text.clone();
@@ -89,9 +93,11 @@ fn import_within_limits(args: &ImportArgs) -> Result<()> {
     if args.explain || args.replace || runtime.backend().named_itself(image).is_none() {
         announce(&needs, source.facts(), args)?;
     }
+    let mut done = Done { plan: plan_of(&needs), ..Done::default() };
     if args.explain {
         check_outputs(&runtime, args)?;
-        return import::check(&runtime, &source, image, &options);
+        import::check(&runtime, &source, image, &options)?;
+        return call.say(&done);
     }
     let watch = args.report.as_ref().map(|_| Watch::start(&runtime));
     let report = import::import(&runtime, source, image, &options)?;
@@ -101,7 +107,24 @@ fn import_within_limits(args: &ImportArgs) -> Result<()> {
         let size = report.manifest.vertices;
         note!("{:12} {size} x {size}: every id of either column is a row and a column", "matrix");
     }
-    account(&runtime, &ImportSummary::of(report), args, (&needs, samples))
+    done.image = image_of(image, Some(report.manifest.image_id));
+    let summary = ImportSummary::of(report);
+    if let Some(file) = &args.report {
+        write_import(&runtime, file, &summary, &needs, samples)?;
+    }
+    let mut facts = members(summary);
+    done.stats = facts.shift_remove("stats").unwrap_or_default();
+    if let Some(Json::Array(notes)) = facts.shift_remove("notes") {
+        done.notes = notes.iter().filter_map(Json::as_str).map(str::to_owned).collect();
+    }
+    account(call, args, &runtime, Done { result: Some(Found::Values(facts)), ..done })
+}
+
+fn plan_of(needs: &ImportEstimate) -> Json {
+    let ImportEstimate { edges, temporary_bytes, image_bytes, memory_bytes } = needs;
+    json!({
+        "memory_bytes": memory_bytes, "temporary_bytes": temporary_bytes, "image_bytes": image_bytes, "edges": edges,
+    })
 }
 
 /// Options of an import, with the defaults of the input.
@@ -123,20 +146,19 @@ fn import_options(args: &ImportArgs, facts: &Facts) -> ImportOptions {
     }
 }
 
-/// Writes the statistics and the page of an import where they are wanted.
-fn account(
-    runtime: &Runtime,
-    summary: &ImportSummary,
-    args: &ImportArgs,
-    (needs, samples): (&ImportEstimate, Vec<Sample>),
-) -> Result<()> {
-    if let Some(file) = &args.report {
-        write_import(runtime, file, summary, needs, samples)?;
-    }
-    let Some(file) = &args.stats else { return Ok(()) };
+/// Writes the object of an import where it is wanted.
+fn account<'a>(call: &Call, args: &'a ImportArgs, runtime: &Runtime, mut done: Done<'a>) -> Result<()> {
     let answer = Answer::default();
-    write_json(runtime, &serde_json::to_value(summary).map_err(Error::custom)?, file, &answer)?;
+    done.files = outputs(args);
+    call.account(runtime, &done, args.stats.as_deref(), &answer)?;
     answer.heard()
+}
+
+/// The files that are written beside the image, with their options.
+fn outputs(args: &ImportArgs) -> Vec<(&'static str, &Path)> {
+    let stats = args.stats.as_deref().filter(|stats| *stats != Path::new("-"));
+    let outputs = [("--stats", stats), ("--report", args.report.as_deref())];
+    outputs.into_iter().filter_map(|(option, file)| Some((option, file?))).collect()
 }
 
 /// Refuses options of another purpose than a graph, or a matrix.
@@ -174,9 +196,7 @@ fn check_parts(runtime: &Runtime, inputs: &[PathBuf], args: &ImportArgs) -> Resu
 /// Refuses statistics and a page in the place of the input, of the image or of each other, and files that cannot be
 /// written.
 fn check_outputs(runtime: &Runtime, args: &ImportArgs) -> Result<()> {
-    let stats = args.stats.as_deref().filter(|stats| *stats != Path::new("-"));
-    let outputs = [("--stats", stats), ("--report", args.report.as_deref())];
-    let outputs: Vec<_> = outputs.into_iter().filter_map(|(option, file)| Some((option, file?))).collect();
+    let outputs = outputs(args);
     let known: Vec<_> = args.paths.iter().map(|path| ("the input or the image".to_owned(), &**path)).collect();
     check_different(runtime, &known, &outputs)?;
     outputs.iter().try_for_each(|(_, file)| AtomicFile::within(runtime, file).map(drop))
@@ -239,7 +259,7 @@ fn part(graph: &Graph, args: &ImportArgs) -> Result<Part> {
 }
 
 /// `outcore import --as array`.
-fn import_array(args: &ImportArgs) -> Result<()> {
+fn import_array(args: &ImportArgs, call: &Call) -> Result<()> {
     let for_graphs = [
         ("directed", args.directed),
         ("undirected", args.undirected),
@@ -253,7 +273,6 @@ fn import_array(args: &ImportArgs) -> Result<()> {
         ("self-loops", args.self_loops != SelfLoops::Keep),
         ("order", args.order != OrderChoice::Auto),
         ("allow-empty", args.allow_empty),
-        ("stats", args.stats.is_some()),
         ("report", args.report.is_some()),
         ("require-edges", args.require_edges > 0),
         ("refuse-empty-files", args.refuse_empty_files),
@@ -275,6 +294,7 @@ fn import_array(args: &ImportArgs) -> Result<()> {
         return Err(Error::Usage(format!("expected one input and an image with --as array, found {found} paths")));
     };
     let runtime = runtime(&args.limits, args.temporary.clone())?;
+    check_outputs(&runtime, args)?;
     let numbers = NumberOptions {
         columns: args.columns.clone(),
         delimiter: args.delimiter.clone(),
@@ -286,7 +306,53 @@ fn import_array(args: &ImportArgs) -> Result<()> {
     if !args.limits.quiet {
         tell_array(&report);
     }
-    Ok(())
+    let image = image_of(image, array_id(&runtime, image));
+    let stats = ArrayImportStats {
+        seconds: report.seconds,
+        image_bytes: report.image_bytes,
+        memory_peak_bytes: report.memory_peak_bytes,
+    };
+    let result = ArrayImport {
+        format: report.format,
+        separator: report.separator,
+        rows: report.rows,
+        columns: report.columns,
+        names: report.names,
+        elements: report.kinds,
+        element: report.element,
+    };
+    let (result, stats, notes) = (Some(Found::Values(members(result))), members(stats).into(), report.notes);
+    account(call, args, &runtime, Done { image, result, stats, notes, ..Done::default() })
+}
+
+/// The import of an array.
+#[derive(Serialize)]
+struct ArrayImport {
+    /// The format: `npy`, `parquet`, `arrow` or `text`
+    format: &'static str,
+    /// The separator of the columns, if the input is text
+    separator: Option<String>,
+    /// The number of rows
+    rows: u64,
+    /// The number of columns
+    columns: u64,
+    /// The names of the columns, if they have any
+    names: Option<Vec<String>>,
+    /// The types of the columns in the input
+    elements: Vec<&'static str>,
+    /// The type of the elements in the image
+    element: &'static str,
+}
+
+/// The cost of the import of an array.
+#[derive(Serialize)]
+struct ArrayImportStats {
+    /// The time, in seconds
+    seconds: f64,
+    /// The size of the image
+    image_bytes: u64,
+    /// The most memory that the process ever held
+    memory_peak_bytes: u64,
 }
 
 /// Says how the table was read and what was made of it.
@@ -367,6 +433,9 @@ fn export_within_limits(args: &ExportArgs) -> Result<()> {
 
 /// Says beforehand what an import will need.
 fn announce(need: &ImportEstimate, facts: &Facts, args: &ImportArgs) -> Result<()> {
+    if args.explain && args.json {
+        return Ok(());
+    }
     if args.explain {
         let edges = need.edges.map_or("unknown".to_owned(), |edges| format!("about {edges}"));
         say(format_args!("format           {}", facts.format))?;

@@ -9,6 +9,7 @@ use outcore::io::backend::Location;
 use outcore::{Error, Graph, GraphOptions, Result, Runtime};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// Endings of the files of a data set, beside reference outputs.
@@ -34,7 +35,7 @@ pub fn graphalytics(args: &GraphalyticsArgs) -> Result<()> {
     }
     if args.json {
         let values: Vec<Value> = reports.iter().map(DataSetReport::json).collect();
-        answer.write(serde_json::to_string_pretty(&values).unwrap_or_default() + "\n");
+        answer.write_with(|out| writeln!(out, "{}", serde_json::to_string_pretty(&values).unwrap_or_default()));
     }
     let count = |wanted: fn(&Outcome) -> bool| {
         reports.iter().flat_map(|report| &report.kernels).filter(|kernel| wanted(&kernel.outcome)).count()

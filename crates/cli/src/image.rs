@@ -2,6 +2,7 @@
 
 use crate::answer::{output_error, say};
 use crate::args::{CheckArgs, InfoArgs};
+use crate::object::{Call, Done, Found, image_of, members};
 use crate::progress::runtime;
 use outcore::array::{
     AnyManifest, ImageSource, NpySource, NumberFacts, NumberOptions, NumberTable, PlacedTable, Source,
@@ -9,8 +10,9 @@ use outcore::array::{
 };
 use outcore::io::backend::FileKind;
 use outcore::io::{bytes_text, escaped};
-use outcore::{Error, Graph, GraphOptions, Result, Runtime, RuntimeOptions};
-use serde_json::{Value, json};
+use outcore::{Graph, GraphOptions, Result, Runtime, RuntimeOptions};
+use serde::Serialize;
+use serde_json::Value;
 use std::io::{Read, Write};
 use std::path::Path;
 
@@ -24,13 +26,13 @@ const PACKED_ARROW: &str = "in place: columns are decompressed in every pass, a 
 const PLAIN_ARROW: &str = "in place: columns are copied in every pass; import it if you pass over it more than about 4 \
                            times and the image fits into memory";
 
-pub fn info(args: &InfoArgs) -> Result<()> {
-    let facts = facts(&args.image)?;
-    let mut out = std::io::stdout().lock();
+pub fn info(args: &InfoArgs, call: &Call) -> Result<()> {
+    let (facts, id) = facts(&args.image)?;
     if args.json {
-        let text = serde_json::to_string_pretty(&facts).unwrap_or_default();
-        return writeln!(out, "{text}").map_err(output_error);
+        let (image, result) = (image_of(&args.image, id), Some(Found::Values(members(facts))));
+        return call.say(&Done { image, result, ..Done::default() });
     }
+    let mut out = std::io::stdout().lock();
     for (name, value) in facts.as_object().into_iter().flatten() {
         let text = match (name.as_str(), value) {
             ("image_bytes", Value::Number(bytes)) => bytes_text(bytes.as_u64().unwrap_or(0)),
@@ -44,21 +46,25 @@ pub fn info(args: &InfoArgs) -> Result<()> {
     Ok(())
 }
 
-fn facts(image: &Path) -> Result<Value> {
+/// The facts of an image or a file, and the id of an image.
+fn facts(image: &Path) -> Result<(Value, Option<u64>)> {
     let runtime = Runtime::new(RuntimeOptions { threads: Some(1), ..RuntimeOptions::default() })?;
-    if is_array(&runtime, image) {
-        return Ok(array_facts(&ImageSource::open(&runtime, image)?));
+    if let Some(id) = array_id(&runtime, image) {
+        return Ok((array_facts(&ImageSource::open(&runtime, image)?), Some(id)));
     }
     if runtime.backend().named(image).is_some_and(|found| found.kind == FileKind::File) {
-        return file_facts(&runtime, image);
+        return Ok((file_facts(&runtime, image)?, None));
     }
     let graph = Graph::open(&runtime, image, GraphOptions { cache_bytes: Some(0), ..GraphOptions::default() })?;
-    serde_json::to_value(graph.info()).map_err(Error::custom)
+    Ok((members(graph.info()).into(), Some(graph.manifest().image_id)))
 }
 
-/// Whether there is an image of an array; one that cannot be read is reported by the code that opens it.
-fn is_array(runtime: &Runtime, image: &Path) -> bool {
-    matches!(read_any_manifest(runtime.backend(), image), Ok(AnyManifest::Array(_)))
+/// The id of an image of an array; one that cannot be read is reported by the code that opens it.
+pub fn array_id(runtime: &Runtime, image: &Path) -> Option<u64> {
+    match read_any_manifest(runtime.backend(), image) {
+        Ok(AnyManifest::Array(manifest)) => Some(manifest.image_id),
+        _ => None,
+    }
 }
 
 /// Facts of a file as an array, and how it is read.
@@ -70,38 +76,79 @@ fn file_facts(runtime: &Runtime, path: &Path) -> Result<Value> {
             (_, true) => "in place, by columns: a read for every column of a block",
             (_, false) => "in place, by rows: every block is transposed when it is read",
         };
-        return Ok(json!({
-            "format": "npy",
-            "element": source.element().name(),
-            "rows": source.shape()[0],
-            "columns": source.shape().get(1).copied().unwrap_or(1),
-            "reading": reading,
-        }));
+        let (rows, columns) = (source.shape()[0], source.shape().get(1).copied().unwrap_or(1));
+        let facts = FileFacts {
+            element: Some(source.element().name()),
+            format: "npy",
+            rows: Some(rows),
+            columns,
+            reading,
+            ..FileFacts::default()
+        };
+        return Ok(members(facts).into());
     }
     let mut start = Vec::new();
     let read = runtime.backend().input(path)?.take(START_BYTES).read_to_end(&mut start);
-    read.map_err(|error| Error::file_at(path, "read", 0, error))?;
+    read.map_err(|error| outcore::io::Error::file_at(path, "read", 0, error))?;
     if PlacedTable::begins_so(&start) {
-        return Ok(table_facts(&PlacedTable::open(runtime, path, &NumberOptions::default())?));
+        return Ok(members(table_facts(&PlacedTable::open(runtime, path, &NumberOptions::default())?)).into());
     }
     let table = NumberTable::open(runtime, path, &NumberOptions::default())?;
-    Ok(number_facts(table.facts(), "not in place: `outcore import --as array` makes an image of it"))
+    Ok(members(number_facts(table.facts(), "not in place: `outcore import --as array` makes an image of it")).into())
 }
 
-fn number_facts(facts: &NumberFacts, reading: &str) -> Value {
-    json!({
-        "format": facts.format,
-        "columns": facts.kinds.len(),
-        "names": facts.names,
-        "elements": facts.kinds.iter().map(|kind| kind.name()).collect::<Vec<_>>(),
-        "rows": facts.rows,
-        "notes": facts.notes,
-        "reading": reading,
-    })
+/// Facts of a file that is read as an array.
+#[derive(Default, Serialize)]
+struct FileFacts<'a> {
+    /// The format: `npy`, `parquet`, `arrow` or `text`
+    format: &'static str,
+    /// The type of the elements of a `.npy` file
+    #[serde(skip_serializing_if = "Option::is_none")]
+    element: Option<&'static str>,
+    /// The number of rows; null where that is not known
+    rows: Option<u64>,
+    /// The number of columns
+    columns: u64,
+    /// The names of the columns of a table; null where they have none
+    #[serde(skip_serializing_if = "Option::is_none")]
+    names: Option<Option<&'a [String]>>,
+    /// Their types
+    #[serde(skip_serializing_if = "Option::is_none")]
+    elements: Option<Vec<&'static str>>,
+    /// Notes on the table
+    #[serde(skip_serializing_if = "Option::is_none")]
+    notes: Option<&'a [String]>,
+    /// How it is read
+    reading: &'a str,
+    /// The number of row groups of a Parquet file
+    #[serde(skip_serializing_if = "Option::is_none")]
+    row_groups: Option<usize>,
+    /// The number of record batches of an Arrow file
+    #[serde(skip_serializing_if = "Option::is_none")]
+    batches: Option<usize>,
+    /// Compressions of a Parquet or Arrow file
+    #[serde(skip_serializing_if = "Option::is_none")]
+    compression: Option<String>,
+    /// Encodings of a Parquet file
+    #[serde(skip_serializing_if = "Option::is_none")]
+    encodings: Option<String>,
+}
+
+fn number_facts<'a>(facts: &'a NumberFacts, reading: &'a str) -> FileFacts<'a> {
+    FileFacts {
+        format: facts.format,
+        columns: facts.kinds.len() as u64,
+        names: Some(facts.names.as_deref()),
+        elements: Some(facts.kinds.iter().map(|kind| kind.name()).collect()),
+        rows: facts.rows,
+        notes: Some(&facts.notes),
+        reading,
+        ..FileFacts::default()
+    }
 }
 
 /// Facts of a table in Parquet or Arrow, and how it is read.
-fn table_facts(table: &PlacedTable) -> Value {
+fn table_facts(table: &PlacedTable) -> FileFacts<'_> {
     let packing = table.packing();
     let is_arrow = table.facts().format == "arrow";
     let reading = match (is_arrow, packing.codecs.iter().all(|codec| codec == "none")) {
@@ -110,46 +157,94 @@ fn table_facts(table: &PlacedTable) -> Value {
         (false, _) => PARQUET,
     };
     let mut facts = number_facts(table.facts(), reading);
-    facts[packing.group_name.replace(' ', "_")] = packing.groups.into();
-    facts["compression"] = packing.codecs.join(", ").into();
-    if !is_arrow {
-        facts["encodings"] = packing.encodings.join(", ").into();
-    }
+    let groups = Some(packing.groups);
+    *(if is_arrow { &mut facts.batches } else { &mut facts.row_groups }) = groups;
+    facts.compression = Some(packing.codecs.join(", "));
+    facts.encodings = (!is_arrow).then(|| packing.encodings.join(", "));
     facts
+}
+
+/// Facts of an image of an array.
+#[derive(Serialize)]
+struct ArrayFacts<'a> {
+    /// The format of the image
+    format: &'a str,
+    /// The version of the format
+    format_version: u32,
+    /// The id of the image
+    image_id: String,
+    /// The type of the elements
+    element: &'static str,
+    /// The number of rows
+    rows: u64,
+    /// The number of columns
+    columns: u64,
+    /// The number of axes
+    dimensions: u32,
+    /// The names of the columns, if they have any
+    names: Option<&'a [String]>,
+    /// The operation that made it: `import` or `persist`
+    made_by: Option<&'a str>,
+    /// The size of everything in the image
+    image_bytes: u64,
+}
+
+/// Facts of an image of an array that was checked.
+#[derive(Serialize)]
+struct ArrayCheck {
+    /// The number of rows
+    rows: u64,
+    /// The number of columns
+    columns: u64,
+    /// The type of the elements
+    element: &'static str,
+    /// The size of everything in the image
+    image_bytes: u64,
 }
 
 fn array_facts(source: &ImageSource) -> Value {
     let (image, manifest) = (source.image(), source.image().manifest());
-    json!({
-        "format": manifest.format,
-        "format_version": manifest.format_version,
-        "image_id": format!("{:016x}", manifest.image_id),
-        "element": manifest.element.name(),
-        "rows": manifest.rows,
-        "columns": manifest.columns,
-        "dimensions": manifest.dimensions,
-        "names": manifest.names,
-        "made_by": manifest.made_by,
-        "image_bytes": image.image_bytes(),
-    })
+    let facts = ArrayFacts {
+        format: &manifest.format,
+        format_version: manifest.format_version,
+        image_id: format!("{:016x}", manifest.image_id),
+        element: manifest.element.name(),
+        rows: manifest.rows,
+        columns: manifest.columns,
+        dimensions: manifest.dimensions,
+        names: manifest.names.as_deref(),
+        made_by: manifest.made_by.as_deref(),
+        image_bytes: image.image_bytes(),
+    };
+    members(facts).into()
 }
 
-pub fn check(args: &CheckArgs) -> Result<()> {
+pub fn check(args: &CheckArgs, call: &Call) -> Result<()> {
     let runtime = runtime(&args.limits, None)?;
-    if is_array(&runtime, &args.image) {
+    let (is_quiet, done) = (args.limits.quiet, |id, facts: Value| {
+        let (image, result) = (image_of(&args.image, Some(id)), Some(Found::Values(members(facts))));
+        Done { image, result, ..Done::default() }
+    });
+    if let Some(id) = array_id(&runtime, &args.image) {
         let source = ImageSource::open(&runtime, &args.image)?;
         source.image().check()?;
-        if args.limits.quiet {
+        let (manifest, image_bytes) = (source.image().manifest(), source.image().image_bytes());
+        let (rows, columns, element) = (manifest.rows, manifest.columns, manifest.element.name());
+        if args.json {
+            return call.say(&done(id, members(ArrayCheck { rows, columns, element, image_bytes }).into()));
+        }
+        if is_quiet {
             return Ok(());
         }
-        let (path, size) = (args.image.display(), bytes_text(source.image().image_bytes()));
-        let manifest = source.image().manifest();
-        let (rows, columns, element) = (manifest.rows, manifest.columns, manifest.element.name());
+        let (path, size) = (args.image.display(), bytes_text(image_bytes));
         return say(format_args!("{path} is whole: {rows} x {columns} elements of {element}, {size}"));
     }
     let graph = Graph::open(&runtime, &args.image, GraphOptions { cache_bytes: Some(0), ..GraphOptions::default() })?;
-    outcore::check(&graph)?;
-    if args.limits.quiet {
+    let report = outcore::check(&graph)?;
+    if args.json {
+        return call.say(&done(graph.manifest().image_id, members(report).into()));
+    }
+    if is_quiet {
         return Ok(());
     }
     let (image, size) = (args.image.display(), bytes_text(graph.image_bytes()));

@@ -24,6 +24,7 @@ mod id_lists;
 mod image;
 mod learn;
 mod look;
+mod object;
 mod options;
 mod progress;
 mod report;
@@ -34,8 +35,9 @@ mod solve;
 use answer::SUCCESS;
 use args::{Cli, Command};
 use clap::error::{ContextKind, ContextValue};
-use clap::{CommandFactory, Parser};
-use outcore::Error;
+use clap::{CommandFactory, FromArgMatches};
+use object::{Call, Done, error_of};
+use outcore::{Error, ErrorKind};
 
 /// The error of a command line. That of an algorithm without `run` names `run`.
 fn with_run(mut error: clap::Error) -> clap::Error {
@@ -47,9 +49,26 @@ fn with_run(mut error: clap::Error) -> clap::Error {
     error
 }
 
+/// Parses the arguments of the process. It ends here if they are refused, or ask for help.
+fn parsed() -> (Cli, Call) {
+    let mut command = Cli::command();
+    let matches = command.try_get_matches_from_mut(std::env::args_os());
+    let parsed = matches.and_then(|matches| Ok((Cli::from_arg_matches(&matches)?, Call::new(&command, &matches))));
+    parsed.unwrap_or_else(|error| {
+        let error = with_run(error.format(&mut command));
+        if let Some(call) = Call::refused().filter(|_| error.use_stderr()) {
+            let text = error.to_string();
+            let message = text.trim_start_matches("error: ").split("\n\nUsage: ").next().unwrap_or_default();
+            let error = error_of(ErrorKind::Usage, message.trim_end());
+            _ = call.say(&Done { error, ..Done::default() });
+        }
+        error.exit()
+    })
+}
+
 /// Runs the command with the arguments of the process, and returns its exit code.
 pub fn run() -> u8 {
-    let cli = Cli::try_parse().unwrap_or_else(|error| with_run(error).exit());
+    let (cli, call) = parsed();
     // A write beyond `ulimit -f` fails with an error instead of ending the process.
     _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Default::default());
     outcore::io::hide_guarded_panics();
@@ -58,15 +77,15 @@ pub fn run() -> u8 {
         outcore::io::give_back_freed_memory();
     }
     let outcome = match &cli.command {
-        Command::Import(args) => convert::import(args),
+        Command::Import(args) => convert::import(args, &call),
         Command::Generate(args) => convert::generate(args),
         Command::Export(args) => convert::export(args),
-        Command::Info(args) => image::info(args),
+        Command::Info(args) => image::info(args, &call),
         Command::Head(args) => look::head(args),
         Command::Neighbors(args) => look::neighbors(args),
         Command::Degrees(args) => look::degrees(args),
-        Command::Check(args) => image::check(args),
-        Command::Run(args) => match run::run(args) {
+        Command::Check(args) => image::check(args, &call),
+        Command::Run(args) => match run::run(args, &call) {
             Ok(code) => return code,
             Err(error) => Err(error),
         },
@@ -78,14 +97,16 @@ pub fn run() -> u8 {
     };
     match outcome {
         Ok(()) => SUCCESS,
-        Err(Error::Cancelled) => {
+        Err(error @ Error::Cancelled) => {
             note!("outcore: stopped; no unfinished file was left behind");
+            call.fail(&error, progress::stop_code());
             progress::stop_code()
         }
         // The reader of the output has gone, as in `outcore ... | head`.
         Err(Error::File { source, .. }) if source.kind() == std::io::ErrorKind::BrokenPipe => SUCCESS,
         Err(error) => {
             note!("outcore: {error}");
+            call.fail(&error, error.kind().exit_code());
             error.kind().exit_code()
         }
     }

@@ -1,14 +1,14 @@
 //! `--report` of `outcore run` and `outcore import`: the run as a page. While it goes on, a thread takes samples of
 //! what it uses; without the option there is none.
 
-use crate::answer::write_json;
 use crate::common::{Common, report};
+use crate::object::{Call, Done, error_of, members};
 use crate::options::in_shell;
 use outcore::front_ends::NotConverged;
 use outcore::import::{ImportEstimate, ImportSummary};
 use outcore::io::{Sample, Watch};
 use outcore::report::{Given, Planned, Report, Summary, now, of_import, page, shell_text};
-use outcore::{Error, ErrorKind, Graph, Result, Runtime, Stats};
+use outcore::{Error, ErrorKind, Graph, NotConverged, Result, Runtime, Stats};
 use serde_json::{Map, Value};
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
@@ -77,39 +77,44 @@ fn command() -> String {
     shell_text(std::iter::once("outcore".to_owned()).chain(words))
 }
 
-/// The facts of `outcore info --json`.
+/// The facts of `outcore info`.
 pub fn graph_facts(graph: &Graph) -> Map<String, Value> {
-    match serde_json::to_value(graph.info()) {
-        Ok(Value::Object(facts)) => facts,
-        _ => Map::new(),
+    members(graph.info())
+}
+
+/// The end of a run.
+pub struct End<'a> {
+    pub call: &'a Call,
+    pub common: &'a Common,
+    pub runtime: &'a Runtime,
+    /// The page, if one was asked for.
+    pub page: Option<Page>,
+}
+
+impl End<'_> {
+    /// Writes the page and the object where they are wanted.
+    pub fn account(self, stats: &Stats, mut done: Done<'_>) -> Result<()> {
+        let End { call, common, runtime, page } = self;
+        let stats = Stats { memory_peak_bytes: outcore::io::peak_memory_bytes(), ..stats.clone() };
+        (done.stats, done.notes) = (members(&stats).into(), [done.notes, runtime.take_notes()].concat());
+        page.map_or(Ok(()), |page| page.write(runtime, stats))?;
+        call.account(runtime, &done, common.stats.as_deref(), &common.answer)
+    }
+
+    /// Writes no result, but the cost of the run, and returns the exit code of a run that did not converge. `failure`
+    /// says what did not, and how to mend that.
+    pub fn not_converged(self, failure: impl Display, stats: &Stats, mut done: Done<'_>) -> Result<u8> {
+        report(stats, self.common);
+        let (kind, message) = (ErrorKind::NotConverged, format!("{failure} by --allow-unconverged"));
+        note!("outcore: {message}");
+        done.error = error_of(kind, &message);
+        done.files.retain(|(option, _)| ["--stats", "--report"].contains(option));
+        self.account(stats, done)?;
+        Ok(kind.exit_code())
     }
 }
 
-/// Writes statistics and the page where they are wanted.
-pub fn account(runtime: &Runtime, stats: &Stats, page: Option<Page>, common: &Common) -> Result<()> {
-    let stats = Stats { memory_peak_bytes: outcore::io::peak_memory_bytes(), ..stats.clone() };
-    if let Some(file) = &common.stats {
-        write_json(runtime, &serde_json::to_value(&stats).map_err(Error::custom)?, file, &common.answer)?;
-    }
-    page.map_or(Ok(()), |page| page.write(runtime, stats))
-}
-
-/// Writes no result, but the cost of the run, and returns the exit code of a run that did not converge. `failure` says
-/// what did not, and how to mend that.
-pub fn not_converged(
-    failure: impl Display,
-    runtime: &Runtime,
-    stats: &Stats,
-    page: Option<Page>,
-    common: &Common,
-) -> Result<u8> {
-    report(stats, common);
-    note!("outcore: {failure} by --allow-unconverged");
-    account(runtime, stats, page, common)?;
-    Ok(ErrorKind::NotConverged.exit_code())
-}
-
-/// The failure of a solver or a model, which `clause` names, for [`not_converged`].
+/// The failure of a solver or a model, which `clause` names, for [`End::not_converged`].
 pub fn failure(clause: &str, NotConverged { text, raise }: &NotConverged) -> String {
     let options: Vec<_> = raise.iter().map(|name| format!("--{}", in_shell(name))).collect();
     let raise = options.join(" or ");

@@ -2,6 +2,7 @@
 
 use crate::algorithm::{self, AlgorithmArgs};
 use crate::learn::{self, LearnArgs};
+use crate::object::Call;
 use crate::options::in_shell;
 use crate::solve::{self, SolverArgs};
 use clap::{ArgMatches, Args, Command, FromArgMatches};
@@ -58,10 +59,10 @@ fn command_of(declared: &impl Declared, with_options: fn(Command) -> Command) ->
 }
 
 /// `outcore run`. The exit code is 4 if ranks, or values, did not converge.
-pub fn run(args: &RunArgs) -> Result<u8> {
+pub fn run(args: &RunArgs, call: &Call) -> Result<u8> {
     match args {
-        RunArgs::Algorithm(args) => algorithm::run(args),
-        RunArgs::Solver(args) => solve::solve(args),
-        RunArgs::Learn(args) => learn::learn(args),
+        RunArgs::Algorithm(args) => algorithm::run(args, call),
+        RunArgs::Solver(args) => solve::solve(args, call),
+        RunArgs::Learn(args) => learn::learn(args, call),
     }
 }

@@ -2,15 +2,16 @@
 
 use crate::answer::{SUCCESS, check_different, say};
 use crate::common::{Common, Limits, report};
+use crate::object::{Call, Done, Found, image_of, members};
 use crate::options::{UNWEIGHTED, allow_unconverged, allows_unconverged, arg_of, in_shell, values_of};
 use crate::progress::open;
-use crate::report::{About, Page, account, failure, graph_facts, not_converged};
+use crate::report::{About, End, Page, failure, graph_facts};
 use clap::builder::ValueParser;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use outcore::front_ends::{OUTPUT_ENDINGS, Value, Values, check_columns, least_limit, named, write_columns};
 use outcore::io::{bytes_text, folder, limit_text};
-use outcore::linalg::{Declaration, Dense, Found, Given, Needs, SOLVERS, SolverPlan, Traffic};
-use outcore::matrix::SparseMatrix;
+use outcore::linalg::{Declaration, Dense, Found, Given, Needs, SOLVERS, SolverPlan, Traffic, self};
+use outcore::matrix::{SparseMatrix};
 use outcore::report::{self, Planned};
 use outcore::{Error, Result};
 use std::path::{Path, PathBuf};
@@ -105,15 +106,19 @@ impl SolverArgs {
 }
 
 /// `outcore run` and a solver. The exit code is 4 if values did not converge.
-pub fn solve(args: &SolverArgs) -> Result<u8> {
+pub fn solve(args: &SolverArgs, call: &Call) -> Result<u8> {
     let common = &args.common;
     let solved = plan(args, &common.limits).and_then(|Prepared { matrix, plan, needs }| {
+        let About { plan: planned, .. } = about(args, &matrix, &needs)?;
+        let image = image_of(&common.image, Some(matrix.graph().manifest().image_id));
+        let done = Done { image, plan: members(planned).into(), ..Done::default() };
         if common.explain {
             explain(args, &matrix, &needs)?;
-            return check(args, &matrix, &needs).map(|()| SUCCESS);
+            check(args, &matrix, &needs)?;
+            return call.say(&done).map(|()| SUCCESS);
         }
         check(args, &matrix, &needs)?;
-        run(args, &matrix, &*plan, &needs)
+        run(args, &matrix, &*plan, &needs, (call, done))
     });
     let plan_again =
         |limits: &Limits| plan(args, limits).and_then(|Prepared { matrix, needs, .. }| check(args, &matrix, &needs));
@@ -149,18 +154,26 @@ fn check(args: &SolverArgs, matrix: &SparseMatrix, needs: &Needs) -> Result<()> 
 }
 
 /// Runs a solver, and says and writes what it found.
-fn run(args: &SolverArgs, matrix: &SparseMatrix, plan: &dyn SolverPlan, needs: &Needs) -> Result<u8> {
+fn run<'a>(
+    args: &'a SolverArgs,
+    matrix: &SparseMatrix,
+    plan: &dyn SolverPlan,
+    needs: &Needs,
+    (call, mut done): (&Call, Done<'a>),
+) -> Result<u8> {
     let (common, image) = (&args.common, matrix.graph().image());
     let about = common.report.as_ref().map(|_| about(args, matrix, needs)).transpose()?;
     let page = about.and_then(|about| Page::begin(common, image.runtime(), || about));
-    let Found { lines, values, dense, unconverged, stats, .. } = plan.run(matrix, common.verify)?;
+    let linalg::Found { lines, values, facts, dense, unconverged, stats } = plan.run(matrix, common.verify)?;
     let mut page = page.map(Page::end);
     if let Some(page) = &mut page {
         page.result.lines.clone_from(&lines);
     }
+    let end = End { call, common, runtime: image.runtime(), page };
+    done.files = args.outputs();
     if let Some(unconverged) = unconverged.filter(|_| !args.allow_unconverged) {
         let failure = failure("not all has converged", &unconverged);
-        return not_converged(failure, image.runtime(), &stats, page, common);
+        return end.not_converged(failure, &stats, Done { result: Some(Found::Facts(&facts, &[])), ..done });
     }
     lines.iter().for_each(|line| common.say(line));
     report(&stats, common);
@@ -169,7 +182,7 @@ fn run(args: &SolverArgs, matrix: &SparseMatrix, plan: &dyn SolverPlan, needs: &
     if let Some(output) = &args.values {
         write_columns(image, &values, output)?;
     }
-    account(image.runtime(), &stats, page, common)?;
+    end.account(&stats, Done { result: Some(Found::Facts(&facts, &values)), ..done })?;
     common.answer.heard()?;
     Ok(SUCCESS)
 }
@@ -217,6 +230,9 @@ fn check_files(args: &SolverArgs, matrix: &SparseMatrix, needs: &Needs) -> Resul
 }
 
 fn explain(args: &SolverArgs, matrix: &SparseMatrix, needs: &Needs) -> Result<()> {
+    if args.common.json {
+        return Ok(());
+    }
     let graph = matrix.graph();
     let (_, least_bytes) = needs.most_memory(graph, &args.results(), args.common.verify)?;
     let mut lines = Vec::new();

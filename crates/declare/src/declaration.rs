@@ -1,6 +1,7 @@
 //! Declarations: what an operation is called, which options it takes, and which files it reads and writes.
 
 use crate::parameter::Parameter;
+use serde::ser::{Serialize, SerializeSeq, Serializer};
 
 /// An operation with a name and options: an algorithm, a solver, a statistic or a model.
 pub trait Declared {
@@ -115,6 +116,8 @@ pub enum Fact {
     Real(f64),
     /// Yes or no.
     Flag(bool),
+    /// A word.
+    Text(&'static str),
     /// Names.
     Names(Vec<String>),
     /// An array, row by row, and its shape.
@@ -130,5 +133,35 @@ impl Fact {
     /// A matrix of this number of rows.
     pub fn matrix(numbers: &[f64], rows: usize) -> Self {
         Fact::Array(numbers.to_vec(), vec![rows, numbers.len() / rows.max(1)])
+    }
+}
+
+/// A number, a truth value, a text or nested lists. JSON has null where a number is not finite.
+impl Serialize for Fact {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Fact::Whole(number) => number.serialize(serializer),
+            Fact::Real(number) => number.serialize(serializer),
+            Fact::Flag(flag) => flag.serialize(serializer),
+            Fact::Text(text) => text.serialize(serializer),
+            Fact::Names(names) => names.serialize(serializer),
+            Fact::Array(numbers, shape) => Part(numbers, shape).serialize(serializer),
+        }
+    }
+}
+
+/// A part of an array, and its shape. It is written number by number: a tree of them would take ten times their memory.
+struct Part<'a>(&'a [f64], &'a [usize]);
+
+impl Serialize for Part<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Part(numbers, [length, rest @ ..]) = self else { return self.0.serialize(serializer) };
+        if rest.is_empty() {
+            return numbers.serialize(serializer);
+        }
+        let size = rest.iter().product::<usize>();
+        let mut list = serializer.serialize_seq(Some(*length))?;
+        (0..*length).try_for_each(|i| list.serialize_element(&Part(&numbers[i * size..(i + 1) * size], rest)))?;
+        list.end()
     }
 }

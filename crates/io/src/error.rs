@@ -1,5 +1,6 @@
 //! The one error type of all crates: the device, the memory, the bytes, the input, the result, or the question.
 
+mod fields;
 mod kind;
 mod sizes;
 mod text;

@@ -16,7 +16,7 @@ use crate::declare::{
 use crate::dense::{Dense, Store};
 use crate::tall::basis::temporary_folder;
 use crate::verify::{chance, push};
-use outcore_declare::{DefaultValue, InputFile, Kind, Parameter};
+use outcore_declare::{DefaultValue, Fact, InputFile, Kind, Parameter};
 use outcore_image::{Error, Result};
 use outcore_ingest::Choice;
 use outcore_io::buffer::shared;
@@ -157,7 +157,11 @@ impl SolverPlan for Multiplying {
         Ok(Found {
             lines: vec![format!("a product of {m} x {n} and {} columns", self.factor.shape().1)],
             values: Vec::new(),
-            facts: Vec::new(),
+            facts: vec![
+                ("rows", Fact::Whole(m as u64)),
+                ("inner", Fact::Whole(n as u64)),
+                ("columns", Fact::Whole(self.factor.shape().1 as u64)),
+            ],
             dense: vec![Dense::new(matrix, self.operand, shape, store)],
             unconverged: None,
             stats,

@@ -86,7 +86,8 @@ impl Summary {
     }
 }
 
-/// An attribute as JSON: of many members the first, of a path the number of its edges.
+/// An attribute as JSON: of many members the first, of a path the number of its edges, of distances how many there are.
+/// Ids are texts.
 fn value_of(graph: &Graph, datum: &Datum) -> Result<Value> {
     Ok(match datum {
         Datum::Whole(value) => json!(value),
@@ -100,8 +101,8 @@ fn value_of(graph: &Graph, datum: &Datum) -> Result<Value> {
             let ids = graph.ids_of(&vertices[..vertices.len().min(MOST_ROWS)])?;
             json!(ids.iter().map(ToString::to_string).collect::<Vec<_>>())
         }
-        Datum::Path(Some(vertices)) => json!(format!("{} edges", vertices.len().saturating_sub(1))),
-        Datum::Distances { sources, targets, .. } => json!(format!("{sources} x {targets}")),
+        Datum::Path(Some(vertices)) => json!({ "edges": vertices.len().saturating_sub(1) }),
+        Datum::Distances { sources, targets, .. } => json!({ "sources": sources, "targets": targets }),
     })
 }
 

@@ -20,7 +20,7 @@ use crate::expm::norms::{Norms, Plan, greater, greatest};
 use crate::operator::{Costs, Counted, Operator, require_real, space, square_rows};
 use crate::tall::Space;
 use crate::verify::{Pushed, check_exponential};
-use outcore_declare::{DefaultValue, InputFile, Kind, Parameter, Values};
+use outcore_declare::{DefaultValue, Fact, InputFile, Kind, Parameter, Values};
 use outcore_image::{Error, Result, Stats};
 use outcore_io::buffer::shared;
 use outcore_io::{Array, AtomicF64};
@@ -168,7 +168,7 @@ impl SolverPlan for Multiplying {
         Ok(Found {
             lines,
             values: vec![("t", self.times.clone())],
-            facts: Vec::new(),
+            facts: vec![("products", Fact::Whole(products))],
             dense: vec![Dense::new(
                 matrix,
                 Operand::Matrix,

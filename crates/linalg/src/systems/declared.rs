@@ -11,7 +11,7 @@ use crate::systems::system::{Method, SolveOptions};
 use crate::systems::{Solution, Solve, StoppedBy};
 use crate::tall::Space;
 use crate::verify::{Pushed, check_solution};
-use outcore_declare::{DefaultValue, InputFile, Kind, Parameter, Unconverged};
+use outcore_declare::{DefaultValue, Fact, InputFile, Kind, Parameter, Unconverged};
 use outcore_image::Result;
 use outcore_matrix::{DenseFile, Operand, SparseMatrix};
 use outcore_table::DenseShape;
@@ -175,7 +175,14 @@ impl SolverPlan for Solving {
                 format!("{iterations} iterations, stopped by {}; {products} products", stopped_by.name()),
             ],
             values: vec![("residual", residuals)],
-            facts: Vec::new(),
+            facts: vec![
+                ("iterations", Fact::Whole(iterations)),
+                ("converged", Fact::Flag(stopped_by == StoppedBy::Residual)),
+                ("stopped_by", Fact::Text(stopped_by.name())),
+                ("residual", Fact::Real(residual)),
+                ("residual_bound", Fact::Real(residual_bound)),
+                ("products", Fact::Whole(products)),
+            ],
             dense: vec![Dense::new(matrix, Operand::Matrix, self.shape(matrix), Store::Ordered(x, 1))],
             unconverged: (stopped_by != StoppedBy::Residual).then(unconverged),
             stats,
