@@ -37,7 +37,7 @@ def run_outcore(program, algorithm, image, memory, folder, *options, output=Fals
     stats = folder / "stats.json"
     extra = ["--output", folder / "result.npy"] if output else []
     outcore(program, "run", algorithm, image, "--memory", memory, "--threads", 2, "--stats", stats, *options, *extra)
-    return json.loads(stats.read_text())
+    return json.loads(stats.read_text())["stats"]
 
 
 def first_number(program, algorithm, image, *options):
@@ -271,7 +271,7 @@ def main():
             start = time.perf_counter()
             outcore(options.outcore, "import", tuples, image, direction, "--memory", "1GiB", "--threads", 2, "--quiet")
             seconds = time.perf_counter() - start
-            info = json.loads(subprocess.check_output([options.outcore, "info", "--json", image]))
+            info = json.loads(subprocess.check_output([options.outcore, "info", "--json", image]))["result"]
             speed = f"{len(edges) / seconds / 1e6:.1f} million edges per second"
             size = f"{info['bytes_per_edge']:.3f} bytes per stored edge"
             print(f"import {direction[2:]}: {seconds:.1f} s, {speed}, {size}")

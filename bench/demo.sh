@@ -39,7 +39,7 @@ work, image = map(pathlib.Path, sys.argv[1:])
 size = sum(file.stat().st_size for file in image.rglob("*") if file.is_file())
 print(f"{'':12}{'seconds':>9}{'passes':>9}{'MiB read':>10}{'requests':>10}{'peak MiB':>10}{'limit MiB':>11}{'image MiB':>11}")
 for file in sorted(work.glob("*.json")):
-    stats = json.loads(file.read_text())
+    stats = json.loads(file.read_text())["stats"]
     mib = lambda key: stats[key] / 2**20
     print(f"{file.stem:12}{stats['seconds']:9.3f}{stats['passes']:9.3f}{mib('bytes_read'):10.1f}{stats['requests']:10}"
           f"{mib('memory_peak_bytes'):10.1f}{mib('memory_limit_bytes'):11.1f}{size / 2**20:11.1f}")

@@ -49,7 +49,7 @@ class Build:
         stats = self.folder / "stats.json"
         call(self.program, "run", algorithm, self.folder / f"{graph}.oc", "--memory", self.memory, "--threads", 2,
              "--stats", stats, *options)
-        return json.loads(stats.read_text())["seconds"]
+        return json.loads(stats.read_text())["stats"]["seconds"]
 
     def answer(self, algorithm, graph, *options):
         """A digest of the result, once it is verified."""

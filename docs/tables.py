@@ -3,7 +3,8 @@
 usage: tables.py [--write]
 
 The parts stand between `<!-- made of the declarations: ... -->` and `<!-- end -->`: in choosing.md the table of all
-algorithms, in differences.md what each does otherwise than NetworkX, in networkx.md the functions of the backend.
+algorithms, in differences.md what each does otherwise than NetworkX, in networkx.md the functions of the backend, in reference/json.md
+the keys of what commands write as JSON; and all of reference/outcore.schema.json.
 Bytes per vertex are differences of two estimates for Kronecker graphs, so what does not grow with the graph is not in
 them.
 """
@@ -15,6 +16,7 @@ import sys
 import tempfile
 from typing import Any
 
+import objects
 import outcore as oc
 from _outcore_networkx import FUNCTIONS
 from outcore._declared import DECLARED
@@ -95,15 +97,19 @@ def networkx() -> str:
     return "\n".join(lines) + "\n"
 
 
-MADE = {"algorithms": algorithms, "differences": differences, "networkx": networkx}
+MADE = {"algorithms": algorithms, "differences": differences, "networkx": networkx, "objects": objects.tables}
 
 
 def main(write: bool) -> int:
     is_old = False
-    for page in (DOCS / "choosing.md", DOCS / "differences.md", DOCS / "networkx.md"):
+    pages = [DOCS / name for name in ("choosing.md", "differences.md", "networkx.md", "reference/json.md")]
+    for page in (*pages, DOCS / "reference/outcore.schema.json"):
         text = page.read_text()
-        new, count = PART.subn(lambda part: part[1] + MADE[part[2]]() + part[4], text)
-        assert count == 1, f"{page} has {count} parts that are made"
+        if page.suffix == ".json":
+            new = objects.schema_text()
+        else:
+            new, count = PART.subn(lambda part: part[1] + MADE[part[2]]() + part[4], text)
+            assert count == 1, f"{page} has {count} parts that are made"
         if new != text and write:
             page.write_text(new)
         elif new != text:

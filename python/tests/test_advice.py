@@ -150,7 +150,7 @@ class Drawn:
             [["describe"], ["pca", "--n-components", self.random.choice([2, 9])], ["kmeans", "--n-clusters", 4, "--max-iter", 3,
              "--allow-unconverged"], ["cov"], ["svd"], ["gmm", "--n-components", 2, "--max-iter", 2, "--allow-unconverged"]]
         )  # fmt: skip
-        more = self.output("parquet", "csv", "npy") + self.threads() + self.maybe("--json", self.folder / "facts.json", share=0.3)
+        more = self.output("parquet", "csv", "npy") + self.threads() + self.maybe("--stats", self.folder / "facts.json", share=0.3)
         return ["run", statistic[0], self.inputs / self.random.choice(["numbers.npy", "numbers.oc"]), *statistic[1:], *more]
 
     def exported(self):

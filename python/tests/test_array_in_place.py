@@ -315,10 +315,11 @@ def test_files_eight_times_the_limit(scratch):
         assert size > 7.4 * limit
         for memory, threads in ((limit, 2), (limit, 1), (2 * limit, 12), (8 * limit, 2)):
             limits = ("--memory", memory, "--threads", threads)
-            run = outcore("run", "describe", "t", *limits, "--json", "a", "--stats", "s")
+            run = outcore("run", "describe", "t", *limits, "--stats", "s")
             assert run.returncode == 0, run.stderr
-            stats = json.loads(pathlib.Path("s").read_text())
-            found.append(pathlib.Path("a").read_text())
+            written = json.loads(pathlib.Path("s").read_text())
+            stats = written["stats"]
+            found.append(json.dumps(written["result"]))
             assert stats["memory_peak_bytes"] <= memory, (kind, memory, threads)
             # Pages of Parquet at the ends of stretches are read again, and dictionaries for each.
             most = size * (1.02 if kind == "one batch" else 1.2 if memory == 8 * limit else 3)
@@ -344,14 +345,14 @@ def test_info_says_how_files_are_read(scratch):
         "lz4": ("arrow", "batches", 5, "lz4"),
     }.items():
         write(data, "t", kind)
-        facts = json.loads(outcore("info", "--json", "t").stdout)
+        facts = json.loads(outcore("info", "--json", "t").stdout)["result"]
         form, groups, count, codec = words
         assert facts["format"] == form and facts["rows"] == 5000 and facts["columns"] == 5
         assert facts[groups] == count and facts["compression"] == codec
         assert facts["reading"].startswith("in place") and "import it if" in facts["reading"]
         assert "in place" in outcore("info", "t").stdout
     pa.csv.write_csv(data.select(["small"]), "t.csv")
-    assert "not in place" in json.loads(outcore("info", "--json", "t.csv").stdout)["reading"]
+    assert "not in place" in json.loads(outcore("info", "--json", "t.csv").stdout)["result"]["reading"]
 
 
 def test_the_shell_and_models(scratch):
@@ -364,10 +365,10 @@ def test_the_shell_and_models(scratch):
         assert imported.returncode == 0
         models = (["pca", "--n-components", 2], ["kmeans", "--n-clusters", 3])
         for command in (["describe"], ["cov"], ["corr"], ["histogram"], *models):
-            runs = [outcore("run", *command, array, "--json", "-") for array in (path, "t.oc")]
+            runs = [outcore("run", *command, array, "--json") for array in (path, "t.oc")]
             assert runs[0].returncode == 0, runs[0].stderr
             assert "note: Columns that are not read, for they do not hold numbers alone: w" in runs[0].stderr
-            assert runs[0].stdout == runs[1].stdout, command
+            assert len({json.dumps(json.loads(run.stdout)["result"]) for run in runs}) == 1, command
         run = outcore("run", "cov", path, "--columns", "d,a", "--output", "cov.npy")
         assert run.returncode == 0, run.stderr
         np.testing.assert_allclose(np.load("cov.npy"), np.cov(values[:, [3, 0]].T), rtol=1e-9)
@@ -381,15 +382,15 @@ def test_numbers_of_columns_count_all_columns_of_the_file(scratch):
     for kind in ("groups", "file"):
         write(data, "t", kind)
         for number, name in ((2, "price"), (4, "area"), ("area", "area")):
-            run = outcore("run", "describe", "t", "--columns", number, "--json", "-")
-            assert run.returncode == 0 and json.loads(run.stdout)["columns"] == [name], run.stderr
+            run = outcore("run", "describe", "t", "--columns", number, "--json")
+            assert run.returncode == 0 and json.loads(run.stdout)["result"]["columns"] == [name], run.stderr
         for number in (1, "ok"):
             run = outcore("run", "describe", "t", "--columns", number)
             assert run.returncode == 2 and "expected a column of numbers" in run.stderr, run.stderr
-        run = outcore("run", "regression", "t", "--target", 4, "--json", "-")
+        run = outcore("run", "regression", "t", "--target", 4, "--json")
         assert run.returncode == 0, run.stderr
         slope = np.polyfit(np.arange(50.0), np.arange(50.0) ** 2, 1)[0]
-        np.testing.assert_allclose(json.loads(run.stdout)["coef"], [slope], rtol=1e-9)
+        np.testing.assert_allclose(json.loads(run.stdout)["result"]["coef"], [slope], rtol=1e-9)
 
 
 def test_files_are_told_by_their_content(scratch):
@@ -433,6 +434,6 @@ def test_wide_and_packed_tables_keep_the_limit(scratch, kind):
         run = outcore("run", "describe", "t", "--memory", memory, "--threads", str(threads), "--stats", "s", *options)
         codes.add(run.returncode)
         if run.returncode == 0:
-            stats = json.loads(pathlib.Path("s").read_text())
+            stats = json.loads(pathlib.Path("s").read_text())["stats"]
             assert stats["memory_peak_bytes"] <= stats["memory_limit_bytes"], (kind, memory, threads)
     assert 0 in codes

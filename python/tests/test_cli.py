@@ -161,11 +161,11 @@ def test_control_characters_of_names_and_ids_do_not_reach_the_terminal(tmp_path)
         assert any(name + r"\u{1b}[2J" in text for text in said), name
     # What is written for programs is as it is.
     assert escape in (folder / f"e{escape}.csv").read_text()
-    assert escape in json.loads(done[5].stdout)["weights"]
+    assert escape in json.loads(done[5].stdout)["result"]["weights"]
 
 
 def test_info_has_the_promised_keys(image):
-    info = json.loads(outcore("info", image, "--json").stdout)
+    info = json.loads(outcore("info", image, "--json").stdout)["result"]
     for key in ("vertices", "edges", "directed", "weights", "order", "bytes_per_edge", "format_version"):
         assert key in info
     assert info["vertices"] == 4096 and info["directed"] is True and info["weights"] is None
@@ -180,7 +180,7 @@ def test_statistics_have_the_promised_keys(image, tmp_path):
     for algorithm in (*simple, ["bfs", "--source", "1"]):
         stats_file = tmp_path / "stats.json"
         outcore("run", *algorithm, image, "--memory", "64MiB", "--threads", 2, "--stats", stats_file, "--verify")
-        stats = json.loads(stats_file.read_text())
+        stats = json.loads(stats_file.read_text())["stats"]
         for key in ("seconds", "seconds_io_wait", "passes", "bytes_read", "pages_wanted", "pages_read", "requests",
                     "cache_hits", "memory_limit_bytes", "memory_peak_bytes", "threads", "backend", "steps"):
             assert key in stats, key
@@ -315,9 +315,9 @@ def test_an_output_that_cannot_be_is_refused_before_the_run(tmp_path):
         assert subprocess.run(command, stderr=full).returncode == 0
     # Statistics on the standard output are alone there; the report is beside them, or nowhere.
     both = outcore("run", "pagerank", image, "--stats", "-")
-    assert json.loads(both.stdout)["steps"] and "converged after" in both.stderr
+    assert json.loads(both.stdout)["stats"]["steps"] and "converged after" in both.stderr
     quiet = outcore("run", "pagerank", image, "--stats", "-", "--quiet")
-    assert json.loads(quiet.stdout)["steps"] and quiet.stderr == ""
+    assert json.loads(quiet.stdout)["stats"]["steps"] and quiet.stderr == ""
     for algorithm in ("pagerank", "bfs", "components", "scan-statistics", "all-pairs"):
         source = ["--source", f"{'x' * 250}7", "--target", f"{'x' * 250}9"] if algorithm == "bfs" else []
         done = outcore("run", algorithm, *source, image, "--quiet")
@@ -371,8 +371,8 @@ def test_a_truncated_gzip_is_refused(tmp_path):
 def test_export_and_import_again_give_the_same_graph(image, tmp_path):
     outcore("export", image, tmp_path / "edges.csv", "--memory", "128MiB")
     outcore("import", tmp_path / "edges.csv", tmp_path / "again.oc", "--memory", "128MiB")
-    before = json.loads(outcore("info", image, "--json").stdout)
-    after = json.loads(outcore("info", tmp_path / "again.oc", "--json").stdout)
+    before = json.loads(outcore("info", image, "--json").stdout)["result"]
+    after = json.loads(outcore("info", tmp_path / "again.oc", "--json").stdout)["result"]
     assert before["edges"] == after["edges"]
     outcore("check", tmp_path / "again.oc", "--memory", "128MiB")
 
@@ -417,7 +417,7 @@ def test_a_killed_import_leaves_the_old_image_or_the_new_one(tmp_path):
     whole = time.monotonic() - start
     seed = random.randrange(1 << 30)
     generator = random.Random(seed)
-    vertices = lambda: json.loads(outcore("info", image, "--json").stdout)["vertices"]
+    vertices = lambda: json.loads(outcore("info", image, "--json").stdout)["result"]["vertices"]
     known = {vertices()}
     subprocess.run(arguments(graphs[0]), check=True)
     known.add(vertices())
@@ -445,9 +445,9 @@ def test_an_image_is_replaced_only_if_that_is_asked_for(tmp_path):
     for command in (["import", text, image], ["generate", "path", image, "--scale", 3]):
         refused = outcore(*command, check=False)
         assert refused.returncode == 7 and "--replace" in refused.stderr and "already" in refused.stderr, refused.stderr
-        assert json.loads(outcore("info", image, "--json").stdout)["vertices"] == 3
+        assert json.loads(outcore("info", image, "--json").stdout)["result"]["vertices"] == 3
         outcore(*command, "--replace")
-    assert json.loads(outcore("info", image, "--json").stdout)["vertices"] == 8
+    assert json.loads(outcore("info", image, "--json").stdout)["result"]["vertices"] == 8
 
 
 @pytest.mark.parametrize("place", ["notes.txt", "columns/notes.txt", "edges", ".hidden"])
@@ -462,7 +462,7 @@ def test_files_of_users_in_an_image_are_not_replaced(tmp_path, place):
     for command in (["import", text, image], ["generate", "path", image, "--scale", 3]):
         refused = outcore(*command, "--replace", check=False)
         assert refused.returncode == 2 and f"found {note}" in refused.stderr, refused.stderr
-        assert note.read_text() == "mine" and json.loads(outcore("info", image, "--json").stdout)["vertices"] == 3
+        assert note.read_text() == "mine" and json.loads(outcore("info", image, "--json").stdout)["result"]["vertices"] == 3
     note.unlink()
     outcore("import", text, image, "--replace")
 
@@ -518,12 +518,12 @@ def test_statistics_replace_a_file_and_no_link(tmp_path):
     stats.unlink()
     stats.write_text("old")
     outcore("run", "components", image, "--stats", stats)
-    assert json.loads(stats.read_text())["bytes_read"] >= 0
+    assert json.loads(stats.read_text())["stats"]["bytes_read"] >= 0
 
 
 def test_generated_edge_files_say_their_direction_or_refuse_it(tmp_path):
     text, image = tmp_path / "u.txt", tmp_path / "u.oc"
-    directed = lambda: json.loads(outcore("info", image, "--json").stdout)["directed"]
+    directed = lambda: json.loads(outcore("info", image, "--json").stdout)["result"]["directed"]
     for options, first in (
         (["kronecker", "--undirected", "--weights", "uniform"], "# outcore undirected weight=weight"),
         (["path", "--undirected"], "# outcore undirected"),
@@ -751,7 +751,7 @@ def test_memory_is_kept_whatever_reads(tmp_path, backend):
     for algorithm in (["sssp", "--source", "1"], ["pagerank", "--max-iter", "20", "--allow-unconverged"]):
         for limit in (28 << 20, 36 << 20):
             outcore("run", *algorithm, image, "--memory", limit, "--threads", 2, "--backend", backend, "--stats", stats_file)
-            stats = json.loads(stats_file.read_text())
+            stats = json.loads(stats_file.read_text())["stats"]
             assert stats["memory_peak_bytes"] <= limit, (algorithm, limit, stats["memory_peak_bytes"])
 
 
@@ -772,12 +772,12 @@ def test_memory_is_kept_under_a_limit_that_the_kernel_enforces(tmp_path):
         size = ["--scale", 18, "--edge-factor", 840, "--memory", limit]
         said = outcore("generate", "kronecker", image, *size, preexec_fn=enter).stderr
         assert float(re.search(r"peak memory ([\d.]+) MiB", said)[1]) <= limit / (1 << 20), said
-        info = json.loads(outcore("info", image, "--json").stdout)
+        info = json.loads(outcore("info", image, "--json").stdout)["result"]
         assert info["image_bytes"] >= 8 * limit, info
         for algorithm in (["pagerank", "--max-iter", "2", "--tol", "0"], ["components"], ["strong-components"], ["bfs", "--source", "1"]):
             stats_file = tmp_path / "stats.json"
             outcore("run", *algorithm, image, "--memory", limit, "--stats", stats_file, "--verify", preexec_fn=enter)
-            stats = json.loads(stats_file.read_text())
+            stats = json.loads(stats_file.read_text())["stats"]
             assert stats["memory_peak_bytes"] <= limit, (algorithm, stats["memory_peak_bytes"])
     finally:
         if cgroup.exists():

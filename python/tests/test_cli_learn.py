@@ -26,7 +26,7 @@ def run(*arguments, code=0, **options):
 
 def found(name, path, *arguments):
     """What a command found, as its JSON has it."""
-    facts = json.loads(run(name, path, "--json", "-", "--quiet", *arguments).stdout)
+    facts = json.loads(run(name, path, "--json", "--quiet", *arguments).stdout)["result"]
     return {key: np.array(value, float) if isinstance(value, list) and key != "columns" else value
             for key, value in facts.items()}  # fmt: skip
 
@@ -64,7 +64,7 @@ def test_help_lists_them_all():
     assert "kmeans Clusters of rows by k-means" in listed and "[alias: gaussian-mixture]" in listed
     for name in STATISTICS + MODELS:
         words = " ".join(run(name, "--help").stdout.split())
-        assert "--json <FILE>" in words and ".parquet" in words, name
+        assert "--json" in words and ".parquet" in words, name
 
 
 @pytest.mark.parametrize("ending", ["npy", "oc"])
@@ -233,7 +233,7 @@ def test_what_it_says_and_what_it_cost(table, tmp_path):
     folder, _ = table
     said = run("describe", folder / "t.oc")
     assert said.stdout.startswith("6000 rows\n") and "kind" in said.stdout and " passes, " in said.stdout
-    stats = json.loads(run("cov", folder / "t.npy", "--stats", "-").stdout)
+    stats = json.loads(run("cov", folder / "t.npy", "--stats", "-").stdout)["stats"]
     assert stats["passes"] == pytest.approx(1, abs=0.2) and stats["bytes_read"] >= 6000 * 32
     explained = run("kmeans", folder / "t.npy", "--output", tmp_path / "a.npy", "--explain").stdout
     assert [line.split()[0] for line in explained.splitlines()] == ["array", "memory", "output", "passes", "reads"]
@@ -257,7 +257,7 @@ def test_the_memory_of_the_output_is_made_sure_of_before_the_fit(tmp_path):
     np.save(tmp_path / "x.npy", np.random.default_rng(1).normal(size=(60000, 24)))
     output, model = tmp_path / "y.npy", tmp_path / "model.json"
     arguments = ["gmm", tmp_path / "x.npy", "--n-components", 24, "--covariance-type", "diag", "--proba"]
-    arguments += ["--threads", 2, "--max-iter", 1, "--allow-unconverged", "--output", output, "--json", model]
+    arguments += ["--threads", 2, "--max-iter", 1, "--allow-unconverged", "--output", output, "--stats", model]
     for explain in (["--explain"], []):
         refused = run(*arguments, "--memory", "35MiB", *explain, code=9)
         assert "gmm needs" in refused.stderr and bool(refused.stdout) == bool(explain), refused
@@ -286,7 +286,7 @@ def test_what_cannot_be_is_refused(table, tmp_path):
     refused("expected range as two", "histogram", path, "--range", "2,1")
     refused("expected a number, found", "histogram", path, "--range", "1,x", code=2)
     refused("expected an output file that ends in one of", "cov", path, "--output", tmp_path / "a.txt")
-    refused("expected different files", "cov", path, "--output", tmp_path / "a.csv", "--json", tmp_path / "a.csv")
+    refused("expected different files", "cov", path, "--output", tmp_path / "a.csv", "--stats", tmp_path / "a.csv")
     refused("absent", "cov", path, "--output", tmp_path / "absent" / "a.csv")
     refused("missing.npy", "describe", tmp_path / "missing.npy")
     refused("needs", "cov", path, "--memory", "1MiB")
@@ -341,7 +341,7 @@ def test_whole_numbers_that_are_shown_rounded_are_told(tmp_path):
 def test_an_array_is_not_replaced_by_what_is_found_in_it(tmp_path):
     path = tmp_path / "t.npy"
     np.save(path, np.arange(30.0).reshape(10, 3))
-    for option in ("--output", "--json", "--stats"):
+    for option in ("--output", "--stats"):
         error = run("kmeans", path, "--n-clusters", 2, option, path, code=2).stderr
         assert "expected different files for the array and" in error, error
     assert np.load(path).shape == (10, 3)
@@ -363,17 +363,17 @@ def test_a_limit_that_a_refusal_names_is_enough(command, threads, tmp_path):
     )  # fmt: skip
     if refused.returncode:
         assert not output.exists()
-        run(*arguments, "--json", model, "--memory", advised(refused))
+        run(*arguments, "--stats", model, "--memory", advised(refused))
     assert output.exists()
 
 
 def test_results_as_json_are_within_the_limit(tmp_path):
     np.save(tmp_path / "x.npy", np.random.default_rng(3).normal(size=(1300, 1200)))
-    arguments = ["cov", tmp_path / "x.npy", "--threads", 1, "--json", tmp_path / "c.json"]
+    arguments = ["cov", tmp_path / "x.npy", "--threads", 1, "--stats", tmp_path / "c.json"]
     limit = advised(run(*arguments, "--memory", "32MiB", code=9))
     code, most = peak(*arguments, "--memory", limit)
     assert code == 0 and most <= float(limit.removesuffix("MiB")) * 2**20, (limit, most)
-    found = np.array(json.loads((tmp_path / "c.json").read_text())["covariance"])
+    found = np.array(json.loads((tmp_path / "c.json").read_text())["result"]["covariance"])
     np.testing.assert_allclose(found, np.cov(np.load(tmp_path / "x.npy").T), atol=1e-12)
 
 

@@ -341,7 +341,7 @@ def test_what_does_not_converge_has_an_exit_code(tmp_path):
         refused = run(solver, path, *options, *files, "--verify", code=4)
         assert "expected" in refused.stderr and f"raise {advice}; or take" in refused.stderr, refused.stderr
         assert not (tmp_path / "out.npy").exists() and not (tmp_path / "values.csv").exists()
-        assert json.loads((tmp_path / "stats.json").read_text())["passes"] > 0
+        assert json.loads((tmp_path / "stats.json").read_text())["stats"]["passes"] > 0
         run(solver, path, *options, *files, "--verify", "--allow-unconverged")
         assert np.load(tmp_path / "out.npy").shape[0] == 2000
         for name in ("out.npy", "values.csv", "stats.json"):
@@ -552,7 +552,7 @@ def test_a_run_is_kept_and_goes_on(tmp_path):
 def test_statistics_and_silence(tmp_path):
     path = image(tmp_path, symmetric(60))
     done = run("eigsh", path, "--k", 2, "--stats", "-")
-    assert json.loads(done.stdout)["passes"] > 0 and "2 of 2 pairs" in done.stderr
+    assert json.loads(done.stdout)["stats"]["passes"] > 0 and "2 of 2 pairs" in done.stderr
     quiet = run("eigsh", path, "--k", 2, "--quiet", "--output", tmp_path / "v.npy")
     assert quiet.stdout == quiet.stderr == "" and np.load(tmp_path / "v.npy").shape == (60, 2)
 

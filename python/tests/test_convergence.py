@@ -37,7 +37,7 @@ def test_ranks_that_did_not_converge_have_an_exit_code_and_are_written_on_demand
         unconverged = outcore(*run, "--verify", check=False)
         assert unconverged.returncode == 4 and "--allow-unconverged" in unconverged.stderr
         assert "did not converge after 3 iterations" in unconverged.stdout and not output.exists()
-        assert json.loads(stats_file.read_text())["stopped_by"] == "iterations"
+        assert json.loads(stats_file.read_text())["stats"]["stopped_by"] == "iterations"
         assert "did not converge after 3 iterations" in outcore(*run, "--allow-unconverged").stdout
         assert len(output.read_text().splitlines()) == 4097
         output.unlink()
@@ -47,4 +47,4 @@ def test_ranks_that_did_not_converge_have_an_exit_code_and_are_written_on_demand
         for rule, tolerance in (("residual", "1e-8"), ("networkx", "1e-6")):
             text = outcore("run", *algorithm, image, "--stop", rule, "--tol", tolerance, "--stats", stats_file).stdout
             assert f"stopped by the rule {rule}" in text
-            assert json.loads(stats_file.read_text())["stopped_by"] == rule
+            assert json.loads(stats_file.read_text())["stats"]["stopped_by"] == rule

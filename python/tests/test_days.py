@@ -65,7 +65,7 @@ def test_what_was_read_is_said_in_keys(tmp_path: pathlib.Path) -> None:
     # The shell says the same.
     stats = tmp_path / "stats.json"
     said = command("import", folder, tmp_path / "s.oc", "--nulls", "skip", "--stats", stats)
-    found = json.loads(stats.read_text())
+    found = json.loads(stats.read_text())["result"]
     assert found["file_edges"] == [2, 0, 2, 0] and found["columns_not_read"] == ["at"]
     assert "left out     5: " in said and "files        4: " in said
 

@@ -137,7 +137,7 @@ def test_the_shell_imports_checks_and_exports_it(tmp_path, shape):
     done = shell("import", file, image, "--as", "matrix")
     assert done.returncode == 0 and "complex numbers" in done.stderr, done.stderr
     assert shell("check", image).returncode == 0
-    facts = json.loads(shell("info", "--json", image).stdout)
+    facts = json.loads(shell("info", "--json", image).stdout)["result"]
     assert facts["weight_type"] == "complex" and facts["edges"] == matrix.nnz
     assert "complex" in shell("info", image).stdout
     assert shell("export", image, again).returncode == 0

@@ -53,7 +53,7 @@ def test_thirty_days_and_a_kill_in_the_middle(tmp_path: pathlib.Path) -> None:
     assert done.returncode == 0, done.stderr
     (tmp_path / "pipe").unlink()
     assert {entry.name for entry in tmp_path.iterdir()} == {"payments", "graph.oc", "old.csv", "stats.json"}
-    stats = json.loads((tmp_path / "stats.json").read_text())
+    stats = json.loads((tmp_path / "stats.json").read_text())["result"]
     assert [stats[name] for name in ("files_read", "files_without_edges", "edges_read")] == [30, 1, 2900]
     assert stats["first_files_without_edges"] == [str(folder / "2026-09-12.csv")]
     assert stats["columns_not_read"] == ["kind"]

@@ -117,14 +117,14 @@ def test_the_shell_writes_a_page_of_a_run(web):
     words = ["run", "pagerank", web, "--alpha", "0.9", "--max-iter", "20", "--tol", "0", "--memory", "64MiB", "--backend", "posix"]
     done = outcore(*words, "--report", "run.html", "--stats", "run.json", "--output", "ranks.csv")
     assert done.returncode == 0, done.stderr
-    stats = json.loads(pathlib.Path("run.json").read_text())
+    stats = json.loads(pathlib.Path("run.json").read_text())["stats"]
     page, data = check_page(pathlib.Path("run.html").read_text(), stats)
     given = {one["name"]: one["value"] for one in data["options"] if one["given"]}
     assert given == {"alpha": "0.9", "max_iter": "20", "tol": "0"}
     assert {one["name"]: one["default"] for one in data["options"]}["alpha"] == "0.85"
     assert data["call"] == f"outcore {' '.join(words)} --report run.html --stats run.json --output ranks.csv"
     assert page.texts["pre", None] == data["call"]
-    info = json.loads(outcore("info", web, "--json").stdout)
+    info = json.loads(outcore("info", web, "--json").stdout)["result"]
     assert data["facts"] == info
     plan = dict(line.split(maxsplit=1) for line in outcore(*words, "--explain").stdout.splitlines())
     assert plan["passes"] == f"{data['plan']['bound']} {data['plan']['passes']:g}"
@@ -188,7 +188,7 @@ def test_all_that_can_be_run_has_a_page(scratch):
                   ["describe", "x.npy"]):
         done = outcore("run", *words, "--report", f"{words[0]}.html", "--stats", f"{words[0]}.json")
         assert done.returncode == 0, done.stderr
-        _, data = check_page(pathlib.Path(f"{words[0]}.html").read_text(), json.loads(pathlib.Path(f"{words[0]}.json").read_text()))
+        _, data = check_page(pathlib.Path(f"{words[0]}.html").read_text(), json.loads(pathlib.Path(f"{words[0]}.json").read_text())["stats"])
         assert data["name"] == words[0] and data["input"] == words[1] and data["plan"]["notes"] and data["facts"]
         assert all(line in done.stdout for line in data["result"]["lines"])
         assert data["result"]["lines"] or data["result"]["tables"]
@@ -217,7 +217,8 @@ def test_an_import_has_a_page(scratch):
     made = oc.import_graph("paid.csv", "paid.oc", attributes=True, replace=True, memory="64MiB")
     report = made.report("python.html")
     assert str(report) == pathlib.Path("python.html").read_text() and repr(report) == "<outcore.Report of import of paid.csv>"
-    summary = json.loads(pathlib.Path("shell.json").read_text())
+    written = json.loads(pathlib.Path("shell.json").read_text())
+    summary = written["result"]
     for text in (pathlib.Path("shell.html").read_text(), str(report)):
         page = Page(text)
         data = page.data
@@ -228,7 +229,7 @@ def test_an_import_has_a_page(scratch):
         assert {**result, **data["facts"]}.items() >= {(name, value) for name, value in summary.items() if not isinstance(value, (list, dict))}
         first, phases = data["result"]["tables"]
         assert first["columns"] == ["source", "target"] and first["rows"][0] == ['"a0"', '"b0"'] and len(phases["rows"]) == 5
-        assert data["result"]["lines"] == summary["notes"] == made["notes"] and data["plan"]["memory_bytes"] > 0
+        assert data["result"]["lines"] == written["notes"] == made["notes"] and data["plan"]["memory_bytes"] > 0
         assert "amount (integer), kind (string)" in page.cells and "passes" not in page.cells
         assert data["stats"]["seconds"] > 0 and data["stats"]["memory_limit_bytes"] == 64 << 20
         assert datetime.datetime.fromisoformat(data["ended"])
@@ -408,7 +409,7 @@ def test_names_of_users_are_text(scratch):
     oc.import_graph([(HOSTILE, "b"), ("b", HOSTILE)], image)
     done = outcore("run", "bfs", image, "--source", HOSTILE, "--report", "run.html", "--stats", "run.json")
     assert done.returncode == 0, done.stderr
-    stats = json.loads(pathlib.Path("run.json").read_text())
+    stats = json.loads(pathlib.Path("run.json").read_text())["stats"]
     pages = [(pathlib.Path("run.html").read_text(), stats)]
     graph = oc.Graph(image)
     levels = oc.bfs(graph, HOSTILE)
@@ -476,7 +477,7 @@ def test_a_report_costs_no_pass(web):
     words = ["run", "bfs", web, "--source", "1", "--memory", "64MiB", "--threads", "1"]
     for name, more in (("with", ["--report", "run.html"]), ("without", [])):
         assert outcore(*words, *more, "--stats", f"{name}.json").returncode == 0
-    one, other = (json.loads(pathlib.Path(f"{name}.json").read_text()) for name in ("with", "without"))
+    one, other = (json.loads(pathlib.Path(f"{name}.json").read_text())["stats"] for name in ("with", "without"))
     for key in ("passes", "bytes_read", "requests", "pages_read", "pages_wanted", "cache_hits"):
         assert one[key] == other[key], key
     assert [step["active"] for step in one["steps"]] == [step["active"] for step in other["steps"]]

@@ -35,7 +35,7 @@ def test_the_summary_says_how_a_file_was_read(tmp_path):
     ):
         assert expected in said, said
     assert len(said.splitlines()) <= 24
-    info = json.loads(outcore("info", tmp_path / "pay.oc", "--json").stdout)
+    info = json.loads(outcore("info", tmp_path / "pay.oc", "--json").stdout)["result"]
     facts = {"separator": "tab", "header": True, "source": "from", "target": "to", "comments": 1, "self_loops": 1}
     assert {name: info[name] for name in facts} == facts
     quiet = outcore("import", tmp_path / "pay.tsv", tmp_path / "quiet.oc", "--quiet")
@@ -45,12 +45,12 @@ def test_the_summary_says_how_a_file_was_read(tmp_path):
 def test_options_stand_anywhere_and_pipes_are_read_once(tmp_path):
     (tmp_path / "g.txt").write_text("1 2\n2 3\n")
     outcore("import", tmp_path / "g.txt", "--undirected", tmp_path / "a.oc")
-    assert json.loads(outcore("info", tmp_path / "a.oc", "--json").stdout)["directed"] is False
+    assert json.loads(outcore("info", tmp_path / "a.oc", "--json").stdout)["result"]["directed"] is False
     outcore("import", "-", tmp_path / "b.oc", "--undirected", input="% sym\n1 2\n2 3\n")
     script = f"'{OUTCORE}' import <(cat '{tmp_path}/g.txt') '{tmp_path}/c.oc'"
     subprocess.run(["bash", "-c", script], check=True, capture_output=True)
     for name in ("b.oc", "c.oc"):
-        assert json.loads(outcore("info", tmp_path / name, "--json").stdout)["edges"] == 2
+        assert json.loads(outcore("info", tmp_path / name, "--json").stdout)["result"]["edges"] == 2
     refused = outcore("import", "-", tmp_path / "d.oc", check=False, input="nodedef>name VARCHAR\na\n")
     assert refused.returncode == 5 and "standard input" in refused.stderr and "GDF" in refused.stderr
 
@@ -100,7 +100,7 @@ def test_a_named_pipe_is_read_to_its_end(tmp_path):
                   "printf '{edges}' | (sleep 0.3; '{outcore}' import - g.oc)"):
         script = order.format(edges=edges, outcore=OUTCORE) + " --replace"
         subprocess.run(["bash", "-c", script.replace(") --replace", " --replace)")], check=True, cwd=tmp_path, timeout=60)
-        info = json.loads(outcore("info", tmp_path / "g.oc", "--json").stdout)
+        info = json.loads(outcore("info", tmp_path / "g.oc", "--json").stdout)["result"]
         assert info["edges"] == 9 + order.count("9 0"), order
 
 
@@ -183,7 +183,7 @@ def test_shortest_paths_use_the_only_weights_and_say_so(tmp_path):
     outcore("import", tmp_path / "net.tntp", image, "--weight", "fftt")
     said = outcore("run", "sssp", "--source", "1", image, "--stats", tmp_path / "stats.json").stdout
     assert "edges count by their weights, `fftt`" in said
-    assert json.loads((tmp_path / "stats.json").read_text())["weights"] == "fftt"
+    assert json.loads((tmp_path / "stats.json").read_text())["stats"]["weights"] == "fftt"
     assert "its weight, `fftt`, was not used" in outcore("run", "pagerank", image).stdout
     outcore("run", "sssp", "--source", "1", image, "--output", tmp_path / "far.csv")
     assert "3,12,2" in (tmp_path / "far.csv").read_text()
