@@ -4,8 +4,13 @@ Failures of the operating system are `OSError` with number and file name; a requ
 Every class has the kind that the shell's exit code and `ErrorKind` in Rust have.
 """
 
+import logging
 import re
 from typing import Any, ClassVar
+
+LOGGER = logging.getLogger("outcore")
+"""Notes and warnings of the engine are records of this logger. It shows nothing unless the application says where."""
+LOGGER.addHandler(logging.NullHandler())
 
 
 class OutcoreError(Exception):

@@ -15,6 +15,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #define INTERPRETER(name) void *name;
@@ -73,11 +74,12 @@ static void *module(void) {
 }
 
 int main(void) {
-    // As Rust's own start does: an end of a pipe is an error of a write, and a file never gets number 0, 1 or 2.
+    // As Rust's own start does: an end of a pipe is an error of a write, and a file never gets number 0, 1 or 2. Unlike
+    // there, writes to a standard output that was closed fail: see `fill_standard_descriptors` in crates/io.
     signal(SIGPIPE, SIG_IGN);
     for (int number = 0; number < 3; number++)
         if (fcntl(number, F_GETFD) < 0)
-            open("/dev/null", O_RDWR);
+            number == STDOUT_FILENO ? socket(AF_UNIX, SOCK_STREAM, 0) : open("/dev/null", O_RDWR);
     void *opened = module();
     int (*command)(void) = opened ? (int (*)(void))dlsym(opened, "outcore_command") : NULL;
     if (!command) {

@@ -72,11 +72,20 @@ def wheels():
             print(f"        `rustup target add {triple(processor)}` installs it")
 
 
+def commit():
+    """The variable with which `outcore --version` says the commit; nothing where there is no repository, as in an
+    archive of the sources, unless it is given."""
+    given = os.environ.get("OUTCORE_COMMIT")
+    asked = ["git", "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"]
+    found = given or subprocess.run(asked, capture_output=True, text=True, cwd=ROOT).stdout.strip()
+    return {"OUTCORE_COMMIT": found} if found else {}
+
+
 def build_wheel(folder, processor, out, target=TARGET):
     """The wheel of the sources in a folder. What is linked is what `make build` compiled, if that was for this machine:
     only the linker is another one."""
     linker = TOOLS / "bin" / f"cc-{triple(processor)}"
-    changed = {"CARGO_TARGET_DIR": target, "OUTCORE_CC": linker}
+    changed = {"CARGO_TARGET_DIR": target, "OUTCORE_CC": linker} | commit()
     changed["PATH"] = f"{TOOL_PYTHON.parent}:{os.environ['PATH']}"
     options = f"--compatibility manylinux_{GLIBC[0]}_{GLIBC[1]} --auditwheel check"
     if processor == host():

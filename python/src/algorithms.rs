@@ -5,7 +5,7 @@ use crate::convert::{id_list, id_text};
 use crate::errors::{exception, raise, usage};
 use crate::graph::PyGraph;
 use crate::result::{PyTable, report_of};
-use crate::runtime::{run, run_sampled};
+use crate::runtime::{log_and_warn, run, run_sampled};
 use outcore::Graph;
 use outcore::front_ends::{
     ALGORITHMS, Algorithm, Datum, Declared, DefaultValue, GraphValues, Kind, Parameter, Unconverged, Value, Values,
@@ -13,10 +13,8 @@ use outcore::front_ends::{
 };
 use outcore::report::{Given, Planned, Summary};
 use pyo3::IntoPyObjectExt;
-use pyo3::exceptions::PyUserWarning;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyType};
-use std::ffi::CString;
 use std::path;
 use std::sync::{Arc, Mutex};
 
@@ -185,8 +183,7 @@ fn slot(py: Python<'_>, graph: &Graph, datum: Datum) -> PyResult<Slot> {
 /// itself, and what all of them share.
 fn warn(py: Python<'_>, text: &str) -> PyResult<()> {
     const CALLERS: i32 = 4;
-    let text = CString::new(outcore::io::escaped(text).to_string())?;
-    PyErr::warn(py, &py.get_type::<PyUserWarning>(), &text, CALLERS)
+    log_and_warn(py, text, CALLERS)
 }
 
 /// Runs an algorithm with the options that differ from their defaults; `class_` is that of its result.
@@ -210,17 +207,18 @@ pub fn run_algorithm(
         );
         warn(py, &text)?;
     }
-    let ((found, plan), samples) = run_sampled(py, graph.runtime(), || {
+    let ((found, plan, values), samples) = run_sampled(py, graph.runtime(), || {
         let plan = algorithm.plan(&graph, values)?;
         let estimate = plan.estimate(&graph);
         estimate.check_result(&graph, verify, None)?;
-        Ok((plan.run(&graph, verify, None)?, Planned::from(&estimate)))
+        Ok((plan.run(&graph, verify, None)?, Planned::from(&estimate), plan.values().clone()))
     })?;
     let summary = run(py, graph.runtime(), || Summary::of_attributes(&graph, algorithm, &found.attributes))?;
     let ranked = found.shown.first().map(|(_, column)| found.columns[*column].0.clone());
     let attributes = found.attributes.into_iter().map(|datum| slot(py, &graph, datum)).collect::<PyResult<Vec<_>>>()?;
     let report = report_of(&graph, algorithm.name, options, (plan, found.stats, samples), summary);
-    let table = PyTable::new(graph.table(found.columns), Arc::new(report), ranked);
+    let table = graph.table(found.columns).made_by(algorithm.name, &values);
+    let table = PyTable::new(table, Arc::new(report), ranked);
     let result = class_.call1((Raw(Mutex::new(Some((table, attributes)))),))?.unbind();
     match found.unconverged {
         None => Ok(result),

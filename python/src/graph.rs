@@ -289,7 +289,7 @@ impl PyGraph {
         Ok(self.open(py)?.info().order)
     }
 
-    /// The facts of the image, as a dict: the same as those of `outcore info --json`.
+    /// The facts of the image, as a dict: the `result` of `outcore info --json`.
     ///
     /// >>> g.info()["bytes_per_edge"] > 0, g.info()["ids"], g.info()["format_version"]
     /// (True, 'string', 2)

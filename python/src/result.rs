@@ -96,7 +96,7 @@ impl PyTable {
         self.table.schema().fields().iter().map(|field| field.name().clone()).collect()
     }
 
-    /// The cost of the operation, as a dict: the same keys as `outcore run --stats`.
+    /// The cost of the operation, as a dict: the keys of `stats` in what `outcore run --json` writes.
     ///
     /// Among them `seconds`, `seconds_io_wait`, `seconds_cpu` (of the whole process meanwhile), `passes`,
     /// `bytes_read`, `pages_wanted`, `pages_read`, `requests`, `cache_hits`, `memory_limit_bytes`, `memory_peak_bytes`

@@ -304,17 +304,19 @@ pub fn run_watched<T: Send>(
 
 /// Warns of what the user should know about what was read.
 fn warn(py: Python<'_>, runtime: &Runtime) -> PyResult<()> {
-    for note in runtime.take_notes() {
-        let text = std::ffi::CString::new(io::escaped(note).to_string()).unwrap_or_default();
-        // The caller is behind a function of Python's and what checks its arguments.
-        PyErr::warn(py, &py.get_type::<PyUserWarning>(), &text, 3)?;
-    }
-    Ok(())
+    // The caller is behind a function of Python's and what checks its arguments.
+    runtime.take_notes().iter().try_for_each(|note| log_and_warn(py, note, 3))
+}
+
+/// A record of the logger of the package, and a warning so many callers behind this.
+pub fn log_and_warn(py: Python<'_>, note: &str, callers: i32) -> PyResult<()> {
+    let text = io::escaped(note).to_string();
+    py.import("outcore._errors")?.getattr("LOGGER")?.call_method1("warning", (&text,))?;
+    PyErr::warn(py, &py.get_type::<PyUserWarning>(), &std::ffi::CString::new(text)?, callers)
 }
 
 /// Warns the caller of a method of something that the shell says in a note.
 pub fn warn_of(py: Python<'_>, note: String) -> PyResult<()> {
     let note: String = py.import("outcore._errors")?.call_method1("in_python", (note,))?.extract()?;
-    let text = std::ffi::CString::new(io::escaped(note).to_string()).unwrap_or_default();
-    PyErr::warn(py, &py.get_type::<PyUserWarning>(), &text, 1)
+    log_and_warn(py, &note, 1)
 }

@@ -301,6 +301,9 @@ pub trait Plan: Send {
 
     /// The typed options as text.
     fn options(&self) -> String;
+
+    /// The options as they were given, with their defaults.
+    fn values(&self) -> &Values;
 }
 
 /// The functions of an algorithm with options `O` and result `F`.
@@ -364,6 +367,10 @@ impl<O: Send + std::fmt::Debug, F> Plan for Run<O, F> {
 
     fn options(&self) -> String {
         format!("{:?}", self.options)
+    }
+
+    fn values(&self) -> &Values {
+        &self.values
     }
 }
 

@@ -159,7 +159,7 @@ fn run_algorithm(args: &AlgorithmArgs, call: &Call) -> Result<u8> {
         }
         return End { call, common, runtime: graph.runtime(), page }.not_converged(failure, &outcome.stats, done);
     }
-    let table = graph.table(outcome.columns);
+    let table = graph.table(outcome.columns).made_by(algorithm.name, plan.values());
     let ranked = outcome.shown.first().map(|(_, column)| table.columns()[*column].0.clone());
     for (heading, column) in &outcome.shown {
         if !heading.is_empty() {

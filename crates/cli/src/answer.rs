@@ -5,7 +5,7 @@ use outcore::io::{escaped, folder};
 use outcore::{Error, Result, Runtime};
 use std::cell::RefCell;
 use std::fmt::Display;
-use std::io::{StdoutLock, Write};
+use std::io::{ErrorKind, StdoutLock, Write};
 use std::path::Path;
 
 pub const SUCCESS: u8 = 0;
@@ -56,6 +56,17 @@ pub fn check_different(runtime: &Runtime, inputs: &[(String, &Path)], outputs: &
         known.push((option, here));
     }
     Ok(())
+}
+
+/// The error of a write to a standard output that is closed, in plain words: see `fill_standard_descriptors`. Any other
+/// error is unchanged.
+pub fn plain_if_closed(error: Error) -> Error {
+    match error {
+        Error::File { source, .. } if source.kind() == ErrorKind::NotConnected => {
+            output_error(std::io::Error::new(source.kind(), "it is closed"))
+        }
+        error => error,
+    }
 }
 
 /// A failure to write to the standard output.

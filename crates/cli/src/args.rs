@@ -1,6 +1,7 @@
 //! The command line: what can be typed, and what it means.
 
 use crate::common::{Limits, count, names, page};
+use crate::object::COMMIT;
 use crate::run::RunArgs;
 use crate::shell::{CompletionsArgs, ManArgs};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
@@ -17,6 +18,12 @@ A first run:
   outcore generate kronecker --scale 20 k20.oc
   outcore run pagerank k20.oc --memory 64MiB";
 
+/// The version, and the commit of a release.
+fn version() -> String {
+    let commit = COMMIT.map_or(String::new(), |commit| format!(" ({commit})"));
+    env!("CARGO_PKG_VERSION").to_owned() + &commit
+}
+
 /// The exit codes, as a table.
 fn exit_codes() -> String {
     let codes = ErrorKind::ALL.map(|kind| format!("\n  {:>3}  {}", kind.exit_code(), kind.meaning()));
@@ -25,7 +32,7 @@ fn exit_codes() -> String {
 
 /// Analyse graphs many times larger than memory.
 #[derive(Parser)]
-#[command(name = "outcore", version, arg_required_else_help = true)]
+#[command(name = "outcore", version = version(), arg_required_else_help = true)]
 #[command(after_help = FIRST_RUN, after_long_help = format!("{FIRST_RUN}\n\n{}", exit_codes()))]
 pub struct Cli {
     /// The command

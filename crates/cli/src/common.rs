@@ -25,6 +25,9 @@ pub struct Limits {
     /// How progress is shown, on the standard error
     #[arg(long, value_enum, value_name = "HOW", default_value = "auto")]
     pub progress: ShowProgress,
+    /// Messages on the standard error begin with the time, in UTC
+    #[arg(long)]
+    pub log_times: bool,
     /// No progress bar, unless --progress asks for one, and no messages; `run` keeps its answer to itself too, but for
     /// files
     #[arg(long, short)]

@@ -14,7 +14,7 @@ use outcore::io::backend::FileKind;
 use outcore::io::{bytes_text, escaped, limit_text};
 use outcore::learn::{Data, Declaration, NAMES, Plan, STATISTICS, Table};
 use outcore::report::{Given, Planned, SomeRows};
-use outcore::{Error, OUTPUT_ENDINGS, Result, Runtime, Value, Values, named};
+use outcore::{Error, OUTPUT_ENDINGS, Origin, Result, Runtime, Value, Values, named};
 use serde_json::{json};
 use std::fmt::{Display, Formatter, self};
 use std::path::{Path, PathBuf};
@@ -120,7 +120,9 @@ fn run(args: &LearnArgs, call: &Call) -> Result<u8> {
         return call.say(&done).map(|()| SUCCESS);
     }
     check(args, &prepared)?;
-    let Prepared { runtime, data, plan, .. } = prepared;
+    let Prepared { runtime, data, mut plan, .. } = prepared;
+    let given = Values::new(args.statistic, args.given.clone())?;
+    plan.output.origin = Origin::new(args.statistic.name, given, &common.image, array_id(&runtime, &common.image));
     let page = Page::begin(common, &runtime, || about(args, &runtime, &data, &plan));
     let mut results = plan.find(&runtime)?;
     let _result = runtime.budget().reserve("the result", plan.result_bytes)?;

@@ -8,7 +8,7 @@
 macro_rules! note {
     ($($text:tt)*) => {{
         use std::io::Write as _;
-        _ = writeln!(std::io::stderr(), $($text)*);
+        _ = writeln!(std::io::stderr(), "{}{}", $crate::progress::time_of_line(), format_args!($($text)*));
     }};
 }
 
@@ -33,11 +33,14 @@ mod shell;
 mod solve;
 
 use answer::SUCCESS;
+pub use outcore::io::fill_standard_descriptors;
+
 use args::{Cli, Command};
 use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory, FromArgMatches};
 use object::{Call, Done, error_of};
 use outcore::{Error, ErrorKind};
+use std::sync::atomic::Ordering;
 
 /// The error of a command line. That of an algorithm without `run` names `run`.
 fn with_run(mut error: clap::Error) -> clap::Error {
@@ -69,6 +72,7 @@ fn parsed() -> (Cli, Call) {
 /// Runs the command with the arguments of the process, and returns its exit code.
 pub fn run() -> u8 {
     let (cli, call) = parsed();
+    progress::LOG_TIMES.store(call.logs_times, Ordering::Relaxed);
     // A write beyond `ulimit -f` fails with an error instead of ending the process.
     _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Default::default());
     outcore::io::hide_guarded_panics();
@@ -95,6 +99,7 @@ pub fn run() -> u8 {
         Command::Completions(args) => shell::completions(args),
         Command::Man(args) => shell::man(args),
     };
+    let outcome = outcome.map_err(answer::plain_if_closed);
     match outcome {
         Ok(()) => SUCCESS,
         Err(error @ Error::Cancelled) => {

@@ -30,6 +30,8 @@ struct Object<'a> {
     name: Option<&'a str>,
     /// The version of Outcore
     version: &'static str,
+    /// The commit that a release was made of; null in other builds
+    commit: Option<&'static str>,
     /// When the command began, in ISO 8601 and UTC; null where the clock is not set
     started: Option<String>,
     /// The time from then on, in seconds
@@ -79,8 +81,15 @@ struct Written {
     path: String,
 }
 
+/// The option that begins lines on the standard error with the time.
+const LOG_TIMES: &str = "log_times";
+
 /// The option that asks for the object.
 pub const JSON: &str = "json";
+
+/// The commit of a release: the variable is set when one is built (`python/packaging/release.py`), so that other builds
+/// compile nothing again for a commit.
+pub const COMMIT: Option<&str> = option_env!("OUTCORE_COMMIT");
 
 /// The commands that have it.
 const COMMANDS: [&str; 4] = ["run", "import", "check", "info"];
@@ -95,6 +104,8 @@ pub struct Call {
     begin: Instant,
     /// Whether the object goes to the standard output.
     is_json: bool,
+    /// Whether lines on the standard error begin with the time.
+    pub logs_times: bool,
     /// Whether it is there: a failure behind it writes no second one.
     is_said: Cell<bool>,
 }
@@ -128,14 +139,18 @@ impl Call {
             words.push(name.replace('-', "_"));
             (command, matches) = (command.find_subcommand(name).unwrap_or(command), of_it);
         }
+        let is_set = |flag| matches!(matches.try_get_one::<bool>(flag), Ok(Some(true)));
         let mut words = words.into_iter();
+        let command_name = words.next().unwrap_or_default();
         Call {
-            command: words.next().unwrap_or_default(),
             name: words.next(),
             options: options_of(command, matches),
             started: now(),
             begin: Instant::now(),
-            is_json: matches!(matches.try_get_one::<bool>(JSON), Ok(Some(true))),
+            // Benchmarks have objects of their own.
+            is_json: COMMANDS.contains(&&*command_name) && is_set(JSON),
+            command: command_name,
+            logs_times: is_set(LOG_TIMES),
             is_said: Cell::new(false),
         }
     }
@@ -145,8 +160,16 @@ impl Call {
         let words: Vec<OsString> = std::env::args_os().skip(1).collect();
         let command = words.first()?.to_str().filter(|word| COMMANDS.contains(word))?.to_owned();
         let is_json = words.iter().any(|word| word == "--json");
-        let (name, options, is_said) = (None, Map::new(), Cell::new(false));
-        is_json.then(|| Call { command, name, options, started: now(), begin: Instant::now(), is_json, is_said })
+        is_json.then(|| Call {
+            command,
+            name: None,
+            options: Map::new(),
+            started: now(),
+            begin: Instant::now(),
+            is_json,
+            logs_times: false,
+            is_said: Cell::new(false),
+        })
     }
 
     fn object<'a>(&'a self, done: &'a Done<'_>) -> Object<'a> {
@@ -159,6 +182,7 @@ impl Call {
             command: &self.command,
             name: self.name.as_deref(),
             version: env!("CARGO_PKG_VERSION"),
+            commit: COMMIT,
             started: self.started.map(calendar_text),
             seconds: (self.begin.elapsed().as_secs_f64() * 1e6).round() / 1e6,
             options: &self.options,
@@ -248,7 +272,7 @@ fn value_of(arg: &Arg, matches: &ArgMatches) -> Json {
     let mut all = typed::<bool>(matches, id, |flag| json!(flag))
         .or_else(|| typed::<u64>(matches, id, |number| json!(number)))
         .or_else(|| typed::<u16>(matches, id, |number| json!(number)))
-        .or_else(|| typed::<Value>(matches, id, declared_value))
+        .or_else(|| typed::<Value>(matches, id, |value| json!(value)))
         .unwrap_or_else(|| {
             let raw = matches.get_raw(id).into_iter().flatten();
             raw.map(|text| json!(text.to_string_lossy())).collect()
@@ -267,19 +291,6 @@ fn typed<T: Clone + Send + Sync + 'static>(
     json: impl Fn(&T) -> Json,
 ) -> Option<Vec<Json>> {
     Some(matches.try_get_many::<T>(id).ok()??.map(json).collect())
-}
-
-fn declared_value(value: &Value) -> Json {
-    match value {
-        Value::Whole(number) | Value::Counted(number) => json!(number),
-        Value::Real(number) => json!(number),
-        Value::Reals(numbers) => json!(numbers),
-        Value::Flag(flag) => json!(flag),
-        Value::Name(text) | Value::Vertex(text) => json!(text),
-        Value::Vertices(ids) => json!(ids),
-        Value::Seeds(sets) => json!(sets),
-        Value::Unweighted => Json::Null,
-    }
 }
 
 impl Serialize for Found<'_> {

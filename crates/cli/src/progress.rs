@@ -6,16 +6,26 @@
 use crate::common::{Common, Limits, ShowProgress};
 use indicatif::{ProgressBar, ProgressStyle};
 use outcore::io::{bytes_text, differing_texts, escaped, lock};
+use outcore::report::{calendar_text, now};
 use outcore::{Error, Graph, GraphOptions, Progress, Result, Runtime, RuntimeOptions, Unit};
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 /// The signal that asked to stop.
 static SIGNAL: AtomicI32 = AtomicI32::new(signal_hook::consts::SIGINT);
+
+/// Whether lines on the standard error begin with the time.
+pub static LOG_TIMES: AtomicBool = AtomicBool::new(false);
+
+/// The time that a line on the standard error begins with, if such lines do.
+pub fn time_of_line() -> String {
+    let is_wanted = LOG_TIMES.load(Ordering::Relaxed);
+    now().filter(|_| is_wanted).map_or(String::new(), |seconds| calendar_text(seconds) + " ")
+}
 
 /// The exit code of a command that was asked to stop, as shells have it: 128 and the number of the signal.
 pub fn stop_code() -> u8 {
@@ -130,24 +140,20 @@ impl Lines {
     fn write(&self, event: &str, task: &Doing) {
         let Doing { name, unit, total, done, begin } = task;
         let seconds = begin.elapsed().as_secs_f64();
-        let line = match self.is_json {
-            true => {
-                let seconds = (seconds * 1e6).round() / 1e6;
-                serde_json::json!({
-                    "event": event, "name": name, "unit": unit.name(), "done": done, "total": total, "seconds": seconds,
-                })
-                .to_string()
-            }
-            false => {
-                let amount = |count: u64| match unit {
-                    Unit::Bytes => bytes_text(count),
-                    unit => format!("{count} {}", unit.name()),
-                };
-                let total = total.map_or_else(String::new, |total| format!(" of {}", amount(total)));
-                format!("{}: {}{total}, {seconds:.1} s", escaped(name), amount(*done))
-            }
+        if self.is_json {
+            let seconds = (seconds * 1e6).round() / 1e6;
+            let line = serde_json::json!({
+                "event": event, "name": name, "unit": unit.name(), "done": done, "total": total, "seconds": seconds,
+            });
+            _ = writeln!(std::io::stderr(), "{line}");
+            return;
+        }
+        let amount = |count: u64| match unit {
+            Unit::Bytes => bytes_text(count),
+            unit => format!("{count} {}", unit.name()),
         };
-        _ = writeln!(std::io::stderr(), "{line}");
+        let total = total.map_or_else(String::new, |total| format!(" of {}", amount(total)));
+        note!("{}: {}{total}, {seconds:.1} s", escaped(name), amount(*done));
     }
 }
 

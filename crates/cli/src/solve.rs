@@ -13,7 +13,7 @@ use outcore::io::{bytes_text, folder, limit_text};
 use outcore::linalg::{Declaration, Dense, Found, Given, Needs, SOLVERS, SolverPlan, Traffic, self};
 use outcore::matrix::{SparseMatrix};
 use outcore::report::{self, Planned};
-use outcore::{Error, Result};
+use outcore::{Error, OUTPUT_ENDINGS, Origin, Result, SparseMatrix, Value, Values, check_columns, least_limit, named, write_columns};
 use std::path::{Path, PathBuf};
 
 /// The option for what has a row per column of the matrix.
@@ -164,7 +164,7 @@ fn run<'a>(
     let (common, image) = (&args.common, matrix.graph().image());
     let about = common.report.as_ref().map(|_| about(args, matrix, needs)).transpose()?;
     let page = about.and_then(|about| Page::begin(common, image.runtime(), || about));
-    let linalg::Found { lines, values, facts, dense, unconverged, stats } = plan.run(matrix, common.verify)?;
+    let linalg::Found { lines, values, facts, mut dense, unconverged, stats } = plan.run(matrix, common.verify)?;
     let mut page = page.map(Page::end);
     if let Some(page) = &mut page {
         page.result.lines.clone_from(&lines);
@@ -177,10 +177,13 @@ fn run<'a>(
     }
     lines.iter().for_each(|line| common.say(line));
     report(&stats, common);
+    let given = Values::new(args.solver, args.given.clone())?;
+    let origin = Origin::new(args.solver.name, given, &common.image, Some(image.manifest().image_id));
+    dense.iter_mut().for_each(|dense| dense.shape.origin = origin.clone());
     let results = dense.into_iter().zip(args.results());
     Dense::write_all(results.filter_map(|(dense, output)| Some((dense, output?.to_owned()))))?;
     if let Some(output) = &args.values {
-        write_columns(image, &values, output)?;
+        write_columns(image, &values, &origin, output)?;
     }
     end.account(&stats, Done { result: Some(Found::Facts(&facts, &values)), ..done })?;
     common.answer.heard()?;

@@ -2,6 +2,7 @@
 
 use crate::choice::{Choice, one_of};
 use outcore_image::{Error, Result};
+use serde::ser::{Serialize, SerializeMap, Serializer};
 
 /// An option of an algorithm, a solver or a statistic.
 pub struct Parameter {
@@ -109,6 +110,35 @@ pub enum Value {
     Seeds(Vec<Vec<(String, f64)>>),
     /// The weights of edges are ignored.
     Unweighted,
+}
+
+/// The most ids of a value that are serialised.
+const MOST_IDS: usize = 100;
+
+/// A number, a truth value, a text or a list; of many ids the `first`, and their `count`.
+impl Serialize for Value {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        match self {
+            Value::Whole(number) | Value::Counted(number) => number.serialize(serializer),
+            Value::Real(number) => number.serialize(serializer),
+            Value::Reals(numbers) => numbers.serialize(serializer),
+            Value::Flag(flag) => flag.serialize(serializer),
+            Value::Name(text) | Value::Vertex(text) => text.serialize(serializer),
+            Value::Vertices(ids) => serialize_first(ids, serializer),
+            Value::Seeds(sets) => serialize_first(&sets.concat(), serializer),
+            Value::Unweighted => serializer.serialize_none(),
+        }
+    }
+}
+
+fn serialize_first<T: Serialize, S: Serializer>(all: &[T], serializer: S) -> std::result::Result<S::Ok, S::Error> {
+    if all.len() <= MOST_IDS {
+        return all.serialize(serializer);
+    }
+    let mut map = serializer.serialize_map(Some(2))?;
+    map.serialize_entry("first", &all[..MOST_IDS])?;
+    map.serialize_entry("count", &all.len())?;
+    map.end()
 }
 
 impl DefaultValue {

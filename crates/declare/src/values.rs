@@ -4,6 +4,7 @@ use crate::choice::Choice;
 use crate::declaration::{Declared, Signature};
 use crate::parameter::{DefaultValue, Kind, Value, option_of, typed_id};
 use outcore_image::{Error, Result};
+use serde::ser::{Serialize, Serializer};
 
 /// The vertices that ids stand for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,6 +27,13 @@ pub struct Values {
 /// The most sources and sets of seeds that an estimate is made of: a run of so many would take years.
 const MOST_SOURCES: u64 = 1 << 28;
 const MOST_SETS: u64 = 1 << 20;
+
+/// The options by their names.
+impl Serialize for Values {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        serializer.collect_map(self.given.iter().map(|(name, value)| (name, value)))
+    }
+}
 
 impl Values {
     /// The options that were given; the others are their defaults.

@@ -30,6 +30,24 @@ pub fn trim_freed_memory() {
     }
 }
 
+/// Fills the numbers 0, 1 and 2 of descriptors that are closed, so that no file gets them: with the null device, and the
+/// standard output with a socket that is connected to nothing, for which every write fails with
+/// [`NotConnected`](std::io::ErrorKind::NotConnected). For a process of our own, before the start of Rust, which would
+/// make it the null device too and lose what is written.
+pub fn fill_standard_descriptors() {
+    for number in 0..3 {
+        // SAFETY: the calls take a number, constants and a text that ends in a zero; the lowest free number is `number`,
+        // for those before it are open, and no other thread runs yet.
+        unsafe {
+            match number {
+                _ if libc::fcntl(number, libc::F_GETFD) >= 0 => continue,
+                libc::STDOUT_FILENO => libc::socket(libc::AF_UNIX, libc::SOCK_STREAM, 0),
+                _ => libc::open(c"/dev/null".as_ptr(), libc::O_RDWR),
+            };
+        }
+    }
+}
+
 /// Limits the arenas in which the allocator keeps the allocations of threads. By default each thread that reads files
 /// gets its own, and every step leaves freed memory in some of them, 7 MiB in all. Workers that share an arena share
 /// cache lines too (PageRank took a third longer with two), so this is wrong where no threads read files. For a process

@@ -13,7 +13,7 @@ use outcore_array::{Array, ElementType, Part, Source, column_asked};
 use outcore_declare::{Kind, NamedFact, Parameter, Unconverged, Values};
 use outcore_image::{AtomicFile, BUFFER_BYTES, Error, Result, Stats};
 use outcore_io::{Reservation, Runtime};
-use outcore_table::{NumbersShape, PutRows, RowLabels, write_numbers};
+use outcore_table::{NumbersShape, Origin, PutRows, RowLabels, write_numbers};
 use std::cell::Cell;
 use std::path::Path;
 use std::sync::Arc;
@@ -307,7 +307,8 @@ impl Table {
         let (name, labels) = self.labels.clone();
         let (rows, names) = (labels.len() as u64, self.names.clone());
         let (axes, labels) = (vec![rows, names.len() as u64], RowLabels::Names(name, labels));
-        NumbersShape { rows, names, labels, element: ElementType::Float64, axes, is_transposed: false }
+        let (element, origin) = (ElementType::Float64, Origin::default());
+        NumbersShape { rows, names, labels, element, axes, is_transposed: false, origin }
     }
 
     /// The first rows and columns as text: the headings, and the cells row by row, of which the first names the row.
@@ -360,7 +361,8 @@ pub(crate) fn rows_shape(data: &Data, names: Vec<String>, is_whole: bool) -> Num
     let (rows, columns) = (data.rows(), names.len() as u64);
     let axes = if columns == 1 { vec![rows] } else { vec![rows, columns] };
     let element = if is_whole { ElementType::Int64 } else { ElementType::Float64 };
-    NumbersShape { rows, names, labels: RowLabels::Counted, element, axes, is_transposed: false }
+    let (labels, origin) = (RowLabels::Counted, Origin::default());
+    NumbersShape { rows, names, labels, element, axes, is_transposed: false, origin }
 }
 
 /// Names with numbers from 0 on.

@@ -10,7 +10,7 @@ use outcore_array::kernel::ValuesMut;
 use outcore_array::{Array, ElementType, Goal, RowBlock, RowFold, compute};
 use outcore_image::{Result, Stats, StatsBuilder};
 use outcore_io::{Error, Runtime, lock};
-use outcore_table::{NumbersShape, PutRows, RowLabels, is_array_file, write_numbers};
+use outcore_table::{NumbersShape, Origin, PutRows, RowLabels, is_array_file, write_numbers};
 use std::cell::Cell;
 use std::path::Path;
 use std::sync::Mutex;
@@ -126,7 +126,15 @@ pub fn save(runtime: &Runtime, array: &Array, names: Option<Vec<String>>, output
         return usage(format!("expected {columns} names of columns, found {}", names.len()));
     }
     let element = array.element();
-    let shape = NumbersShape { rows: count, names, labels: RowLabels::None, element, axes, is_transposed };
+    let shape = NumbersShape {
+        rows: count,
+        names,
+        labels: RowLabels::None,
+        element,
+        axes,
+        is_transposed,
+        origin: Origin::default(),
+    };
     shape.check(runtime, output)?;
     let sent = if array.count() > 0 { vec![lazy_rows(&rows, sync_channel(0).0)?] } else { Vec::new() };
     let needed_bytes = most_bytes(runtime, &[Phase::pass(sent, 0)])?;

@@ -14,7 +14,7 @@ use outcore_declare::{Kind, NamedFact, Parameter, Unconverged, Values};
 use outcore_graph::Graph;
 use outcore_image::{Error, Result, Stats};
 use outcore_matrix::{DenseFile, Operand, SparseMatrix};
-use outcore_table::DenseShape;
+use outcore_table::{DenseShape, Origin};
 use std::path::{Path, PathBuf};
 
 /// A solver, as it is declared.
@@ -167,7 +167,7 @@ pub(crate) fn shape_of(matrix: &SparseMatrix, side: Operand, names: Vec<String>)
         (Operand::Matrix, false) => (0..rows, "row", 0),
         (Operand::Transpose | Operand::Adjoint, false) => (rows..vertices, "column", rows),
     };
-    DenseShape { vertices, id_name, id_base, names, is_complex: false, is_vector: false }
+    DenseShape { vertices, id_name, id_base, names, is_complex: false, is_vector: false, origin: Origin::default() }
 }
 
 /// The names of this number of vectors, in the order of their values.

@@ -104,8 +104,8 @@ pub mod io {
         Array, AtomicF32, AtomicF64, Backend, Budget, CancelFlag, Fuse, Holder, MOST_SAMPLES, MOST_THREADS,
         Reservation, Sample, Sampler, Task, Turn, Watch, backend,
         buffer::{Plain, Raw, Shared},
-        bytes_text, differing_texts, escaped, folder, give_back_freed_memory, into_inner, is_making_rows, limit_arenas,
-        limit_text, lock, making_rows, parse_bytes, peak_memory_bytes, simd,
+        bytes_text, differing_texts, escaped, fill_standard_descriptors, folder, give_back_freed_memory, into_inner,
+        is_making_rows, limit_arenas, limit_text, lock, making_rows, parse_bytes, peak_memory_bytes, simd,
     };
 }
 
@@ -126,7 +126,7 @@ pub mod front_ends {
     pub use outcore_image::{AtomicFile, check_file, enough_bytes, is_standard_output, write_file};
     pub use outcore_ingest::guarded;
     pub use outcore_table::{
-        OUTPUT_ENDINGS, cell_text, check_columns, distance_bits, push_quoted, push_value, shown_members, signed_count,
+        OUTPUT_ENDINGS, Origin, cell_text, check_columns, distance_bits, push_quoted, push_value, shown_members, signed_count,
         write_columns,
     };
 }

@@ -47,7 +47,7 @@ pub struct Report {
     pub call: String,
     /// The options.
     pub options: Vec<Given>,
-    /// Facts of the input: those of `outcore info --json`, as far as they are known.
+    /// Facts of the input: those of `outcore info`, as far as they are known.
     pub facts: Map<String, Value>,
     /// The estimate before the run.
     pub plan: Planned,

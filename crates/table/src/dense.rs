@@ -5,6 +5,7 @@
 //! vertices.
 
 use crate::ids::{BATCH_IDS, BATCH_TEXT_BYTES, Id, IdStream, string_ids};
+use crate::origin::Origin;
 use crate::output::{Format, Owner, PutBatch, Rows, npy_start};
 use crate::table::{from_arrow, id_array, id_type};
 use arrow_array::{ArrayRef, Float64Array, RecordBatch};
@@ -37,6 +38,8 @@ pub struct DenseShape {
     pub is_complex: bool,
     /// Whether it is a vector: a plain array then has one dimension.
     pub is_vector: bool,
+    /// Origin of the numbers.
+    pub origin: Origin,
 }
 
 /// Storage of the numbers of a dense matrix. While it gives rows it takes memory for as many numbers, or for
@@ -142,9 +145,9 @@ pub fn is_array_file(output: &Path) -> bool {
 ///
 /// # Errors
 /// As with [`write_dense`].
-pub fn write_columns(image: &Arc<Image>, columns: &[(&str, Vec<f64>)], output: &Path) -> Result<()> {
+pub fn write_columns(image: &Arc<Image>, columns: &[(&str, Vec<f64>)], origin: &Origin, output: &Path) -> Result<()> {
     let fields: Vec<_> = columns.iter().map(|(name, _)| Field::new(*name, DataType::Float64, false)).collect();
-    let schema = Arc::new(Schema::new(fields));
+    let schema = Arc::new(Schema::new(fields).with_metadata(origin.metadata()));
     let arrays = columns.iter().map(|(_, numbers)| Arc::new(Float64Array::from(numbers.clone())) as ArrayRef);
     let batch = RecordBatch::try_new(Arc::clone(&schema), arrays.collect()).map_err(from_arrow)?;
     let (owner, count) = (Owner::Image(image), batch.num_rows() as u64);
@@ -195,7 +198,7 @@ fn write_array(image: &Arc<Image>, shape: &DenseShape, rows: &dyn DenseRows, out
 fn write_table(image: &Arc<Image>, shape: &DenseShape, rows: &dyn DenseRows, output: &Path) -> Result<()> {
     let mut fields = vec![Field::new(shape.id_name, id_type(image), false)];
     fields.extend(shape.names.iter().map(|name| Field::new(name, DataType::Float64, false)));
-    let schema = Arc::new(Schema::new(fields));
+    let schema = Arc::new(Schema::new(fields).with_metadata(shape.origin.metadata()));
     let (step, columns, wanted) = (shape.batch_rows(), shape.names.len(), &shape.vertices);
     let batches = |put: PutBatch<'_>| {
         let mut numbers = Array::<f64>::zeroed(image.runtime().budget(), "rows of a result", step * columns)?;

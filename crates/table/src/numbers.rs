@@ -4,6 +4,7 @@
 //! one type, which the file keeps. A `.npy` file holds the numbers alone; other files are tables, whose first column
 //! may name the rows.
 
+use crate::origin::Origin;
 use crate::output::{Format, Owner, PutBatch, Rows, check_names, npy_start};
 use crate::table::from_arrow;
 use arrow_array::{
@@ -37,6 +38,8 @@ pub struct NumbersShape {
     pub axes: Vec<u64>,
     /// Whether its axes are reversed: rows are along the last one, and the layout is by columns.
     pub is_transposed: bool,
+    /// Origin of the numbers.
+    pub origin: Origin,
 }
 
 /// The names of the rows of a table.
@@ -125,7 +128,7 @@ impl NumbersShape {
         };
         let kind = arrow_array(self.element, &[]).data_type().clone();
         fields.extend(self.names.iter().map(|name| Field::new(name, kind.clone(), false)));
-        Arc::new(Schema::new(fields))
+        Arc::new(Schema::new(fields).with_metadata(self.origin.metadata()))
     }
 
     fn rows_of(&self, block: &[&[u8]]) -> usize {

@@ -93,7 +93,8 @@ impl Format {
     }
 
     pub(crate) fn of(output: &Path) -> Result<Self> {
-        let name = output.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_ascii_lowercase();
+        // Endings are ASCII, whatever comes before them.
+        let name = output.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
         if name == "-" {
             return Ok(Format::Csv(Compression::None));
         }

@@ -30,6 +30,7 @@ mod encoder {
     use parquet::arrow::ArrowWriter;
     use parquet::basic::{Compression, ZstdLevel};
     use parquet::errors::Result;
+    use parquet::file::metadata::KeyValue;
     use parquet::file::properties::WriterProperties;
 
     /// Largest number of rows of a row group.
@@ -42,7 +43,9 @@ mod encoder {
 
     impl<'a> ParquetWriter<'a> {
         pub(super) fn new(file: &'a mut AtomicFile, schema: SchemaRef) -> Result<Self> {
+            let metadata = schema.metadata.iter().map(|(key, value)| KeyValue::new(key.clone(), value.clone()));
             let properties = WriterProperties::builder()
+                .set_key_value_metadata(Some(metadata.collect()))
                 .set_created_by(concat!("outcore ", env!("CARGO_PKG_VERSION")).to_owned())
                 .set_compression(Compression::ZSTD(ZstdLevel::default()))
                 .set_dictionary_enabled(false)

@@ -7,6 +7,7 @@
 
 use crate::ids::{BATCH_IDS, BATCH_TEXT_BYTES, Id, IdBatch, IdStream, string_ids};
 use crate::names::{Names, least_bytes};
+use crate::origin::Origin;
 use arrow_array::{
     ArrayRef, Float64Array, Int8Array, Int16Array, Int32Array, Int64Array, RecordBatch, RecordBatchReader, StringArray,
     UInt8Array, UInt16Array, UInt32Array, UInt64Array,
@@ -20,6 +21,7 @@ use outcore_format::{IdType, WeightKind};
 use outcore_image::{Error, Image, Result};
 use outcore_io::buffer::{Raw, raw_bytes};
 use outcore_io::{Array, Budget, Fuse, Reservation};
+use serde::Serialize;
 use std::sync::Arc;
 
 /// The values of a column, one per vertex, in an algorithm's encoding.
@@ -241,6 +243,14 @@ impl Table {
             Column::Component(_) | Column::Label(_) => Field::new(name, id_type(&image), false),
         }));
         Table { image, columns: Arc::new(columns), schema: Arc::new(Schema::new(fields)), order: None }
+    }
+
+    /// The table with what it was computed by, which files of Parquet and Arrow will have.
+    #[must_use]
+    pub fn made_by(mut self, name: &str, options: impl Serialize) -> Self {
+        let origin = Origin::new(name, options, self.image.path(), Some(self.image.manifest().image_id));
+        self.schema = Arc::new(Schema::clone(&self.schema).with_metadata(origin.metadata()));
+        self
     }
 
     /// The names and types of the columns, `vertex` first.

@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from outcore import _outcore
-from outcore._errors import in_python
+from outcore._errors import LOGGER, in_python
 from outcore._graphs import previews
 from outcore._graphs.report import ImportReport, options_of
 from outcore._inputs import tables
@@ -428,8 +428,11 @@ def _text(value: Any) -> str:
 
 
 def _in_python(report: dict[str, Any]) -> dict[str, Any]:
-    """The report, whose notes name options as Python does."""
-    return report | {"notes": [in_python(note) for note in report["notes"]]}
+    """The report, whose notes name options as Python does, and are logged."""
+    notes = [in_python(note) for note in report["notes"]]
+    for note in notes:
+        LOGGER.warning(note)
+    return report | {"notes": notes}
 
 
 @checked

@@ -130,6 +130,9 @@ def id_kind(what: str, ids: Iterable[Any]) -> str:
         elif isinstance(id, numbers.Integral) and not isinstance(id, (bool, np.bool_)):
             kinds.add("integers")
             least, greatest = min(least, int(id)), max(greatest, int(id))
+        elif id is None or (isinstance(id, float) and id != id):
+            advice = "rename it" if what == "nodes" else "leave it out, or give a frame and nulls='skip'"
+            raise UsageError(f"expected {what} that are integers or strings, found {id!r}, which is no value; {advice}")
         else:
             advice = "rename them first, for example with networkx.convert_node_labels_to_integers"
             if what != "nodes":

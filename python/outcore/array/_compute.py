@@ -15,7 +15,7 @@ from typing import Any, Literal, overload
 
 import numpy as np
 
-from outcore._errors import InputError, UsageError
+from outcore._errors import LOGGER, InputError, UsageError
 from outcore._inputs.frames import pandas_table
 from outcore._inputs.tables import Chunks
 from outcore._options import LIMITS, Progress, check_each, checked, checked_options, limits
@@ -280,6 +280,7 @@ def from_columns(
     settings |= {"delimiter": delimiter, "header": header, "comment": comment, "replace": replace}
     report = import_array(path, table, name, os.fspath(image), settings | {"limits": given_limits})
     for note in report["notes"]:
+        LOGGER.warning(note)
         warnings.warn(note, stacklevel=3)
     return _opened(image, given_limits, runtime)
 

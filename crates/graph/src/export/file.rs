@@ -66,7 +66,6 @@ pub fn export(graph: &Graph, output: impl AsRef<Path>) -> Result<ExportReport> {
 /// As for [`export`]; results of another graph or of some of its vertices, or under the name of an attribute.
 pub fn export_with(graph: &Graph, output: impl AsRef<Path>, results: Option<&Table>) -> Result<ExportReport> {
     let output = output.as_ref();
-    let name = output.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     let small = small_name(output);
     let (compression, ending) = ending_of(&small);
     let results = results.map(|results| joined(graph, results)).transpose()?;
@@ -84,7 +83,7 @@ pub fn export_with(graph: &Graph, output: impl AsRef<Path>, results: Option<&Tab
         ("wel", _) => job.edge_list(&Text { separator: b' ', names: false, weights: Some(true) }),
         ("mtx", _) => job.matrix_market(),
         ("graph", _) => job.metis(),
-        ("e", Compression::None) if !is_standard_output(output) => job.graphalytics(&name[..name.len() - 2]),
+        ("e", Compression::None) if !is_standard_output(output) => job.graphalytics(name_of_data_set(output)?),
         ("parquet", Compression::None) if cfg!(feature = "parquet") => job.parquet(),
         (ending, _) if Form::of(ending).is_some() => job.records(Form::of(ending).unwrap_or(Form::JsonLines)),
         _ => Err(Error::Usage(format!(
@@ -92,6 +91,13 @@ pub fn export_with(graph: &Graph, output: impl AsRef<Path>, results: Option<&Tab
             output.display()
         ))),
     }
+}
+
+/// The name of a data set of Graphalytics, which stands in its files.
+fn name_of_data_set(output: &Path) -> Result<&str> {
+    let name = output.file_stem().and_then(|name| name.to_str());
+    let expected = "expected a name in UTF-8 for a data set of Graphalytics, in whose files it stands";
+    name.ok_or_else(|| Error::Usage(format!("{expected}, found {}", output.display())))
 }
 
 /// Whether the format that a file's name stands for has attributes of vertices, and so takes results.
@@ -123,9 +129,9 @@ pub fn check_export_memory(
     graph.make_room("exporting", job.bytes().max(vertices_bytes))
 }
 
-/// The name of a file in small letters.
+/// The name of a file in small letters. Endings are ASCII, whatever comes before them.
 pub(crate) fn small_name(path: &Path) -> String {
-    path.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_ascii_lowercase()
+    path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase()
 }
 
 /// The compression and the format's ending of a name in small letters.

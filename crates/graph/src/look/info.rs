@@ -1,4 +1,4 @@
-//! Facts of an image, in one flat object for people and programs: `outcore info --json`, and `Graph.info()` in Python.
+//! Facts of an image, in one flat object for people and programs: `outcore info`, and `Graph.info()` in Python.
 
 use crate::engine::graph::Graph;
 use outcore_format::Attribute;
@@ -97,6 +97,8 @@ pub struct GraphInfo {
     pub index_bytes: u64,
     /// The version of the format.
     pub format_version: u32,
+    /// The id, 16 digits that follow from the content.
+    pub image_id: String,
 }
 
 /// The names of attributes, and what they are.
@@ -157,6 +159,7 @@ impl Graph {
             bytes_per_edge: image_bytes as f64 / stored_edges.max(1) as f64,
             index_bytes: self.index_bytes(),
             format_version: manifest.format_version,
+            image_id: format!("{:016x}", manifest.image_id),
         }
     }
 }

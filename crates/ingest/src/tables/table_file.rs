@@ -133,7 +133,7 @@ impl TableFile {
 
 /// The name of the format, if the ending of the file's name is that of tables.
 fn table_format(path: &Path) -> Option<&'static str> {
-    let name = path.file_name()?.to_str()?.to_ascii_lowercase();
+    let name = path.file_name()?.to_string_lossy().to_ascii_lowercase();
     Format::by_ending(&name).map(|format| format.name).filter(|name| is_table(name))
 }
 

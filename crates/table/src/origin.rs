@@ -1,0 +1,41 @@
+//! Origin of a result: what was computed of which image, with which options.
+
+use serde::Serialize;
+use std::collections::HashMap;
+use std::path::Path;
+
+/// The key under which tables, and files of Parquet and Arrow, have their origin, as a JSON object.
+const KEY: &str = "outcore";
+
+/// Origin of a result; by default nothing is known of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Origin(HashMap<String, String>);
+
+#[derive(Serialize)]
+struct Facts<'a, O> {
+    version: &'static str,
+    name: &'a str,
+    options: O,
+    image: Named,
+}
+
+#[derive(Serialize)]
+struct Named {
+    path: String,
+    id: Option<String>,
+}
+
+impl Origin {
+    /// A result of the algorithm, solver or model `name` over an image, or over a file, which has no id.
+    pub fn new(name: &str, options: impl Serialize, path: &Path, image_id: Option<u64>) -> Self {
+        let image = Named { path: path.display().to_string(), id: image_id.map(|id| format!("{id:016x}")) };
+        let facts = Facts { version: env!("CARGO_PKG_VERSION"), name, options, image };
+        // Options that JSON does not have leave the origin unknown.
+        Origin(serde_json::to_string(&facts).map(|text| (KEY.to_owned(), text)).into_iter().collect())
+    }
+
+    /// The metadata of a schema.
+    pub(crate) fn metadata(&self) -> HashMap<String, String> {
+        self.0.clone()
+    }
+}
