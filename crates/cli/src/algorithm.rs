@@ -186,7 +186,7 @@ fn run_algorithm(args: &AlgorithmArgs, call: &Call) -> Result<u8> {
     Ok(SUCCESS)
 }
 
-/// What may be left out for want of memory.
+/// Nothing where there is too little memory, for parts that may be left out.
 fn without_memory<T>(result: Result<T>) -> Result<Option<T>> {
     match result {
         Err(error) if error.is_out_of_memory() => Ok(None),

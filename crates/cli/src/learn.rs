@@ -141,7 +141,7 @@ fn run(args: &LearnArgs, call: &Call) -> Result<u8> {
     results.table.lines().iter().for_each(|line| common.say(line));
     let written = common.output.as_ref().map_or(Ok(()), |output| results.write(&runtime, &plan.output, output));
     if let Err(error) = &written {
-        // What was found is in the object nevertheless.
+        // The object has the result nevertheless.
         done.error = members(error).into();
         done.files.retain(|(option, _)| *option != "--output");
     }

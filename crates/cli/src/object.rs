@@ -254,7 +254,8 @@ pub fn members(object: impl Serialize) -> Map<String, Json> {
     }
 }
 
-/// The options of a command, by their names in Python: the value of each, given or by default, and whether it was given.
+/// The options of a command, by their names in Python: the value of each, given or by default, and whether it was
+/// given.
 fn options_of(command: &Command, matches: &ArgMatches) -> Map<String, Json> {
     let is_option = |arg: &&Arg| !["help", "version", JSON].contains(&arg.get_id().as_str());
     let option = |arg: &Arg| {

@@ -30,14 +30,14 @@ pub fn trim_freed_memory() {
     }
 }
 
-/// Fills the numbers 0, 1 and 2 of descriptors that are closed, so that no file gets them: with the null device, and the
-/// standard output with a socket that is connected to nothing, for which every write fails with
+/// Fills the numbers 0, 1 and 2 of descriptors that are closed, so that no file gets them: with the null device, but
+/// that of the standard output with a socket that is connected to nothing. Every write to it fails with
 /// [`NotConnected`](std::io::ErrorKind::NotConnected). For a process of our own, before the start of Rust, which would
-/// make it the null device too and lose what is written.
+/// open the null device there, and lose what is written.
 pub fn fill_standard_descriptors() {
     for number in 0..3 {
-        // SAFETY: the calls take a number, constants and a text that ends in a zero; the lowest free number is `number`,
-        // for those before it are open, and no other thread runs yet.
+        // SAFETY: the calls take a number, constants and a text that ends in a zero. The lowest free number is
+        // `number`, for those before it are open, and no other thread runs yet.
         unsafe {
             match number {
                 _ if libc::fcntl(number, libc::F_GETFD) >= 0 => continue,

@@ -160,7 +160,7 @@ impl SolverPlan for Multiplying {
             facts: vec![
                 ("rows", Fact::Whole(m as u64)),
                 ("inner", Fact::Whole(n as u64)),
-                ("columns", Fact::Whole(self.factor.shape().1 as u64)),
+                ("columns", Fact::Whole(self.factor.shape().1)),
             ],
             dense: vec![Dense::new(matrix, self.operand, shape, store)],
             unconverged: None,
