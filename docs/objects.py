@@ -71,7 +71,10 @@ STRUCTURES: dict[str, tuple[str, str, str, list[str]]] = {
     "file_info_result": ("crates/cli/src/image.rs", "FileFacts", "`result` of `info` of a file", []),
 }
 # Fields that are objects of their own, and those that are none of the result.
-HELD = {("object", "options"): "option", ("object", "image"): "image", ("object", "files"): "file", ("run_stats", "steps"): "step"}
+HELD = {
+    ("object", "options"): "option", ("object", "image"): "image", ("object", "files"): "file",
+    ("run_stats", "steps"): "step",
+}  # fmt: skip
 ELSEWHERE = {("import_result", "stats"), ("import_result", "notes")}
 
 
@@ -109,7 +112,8 @@ def fields(name: str) -> list[tuple[str, dict[str, Any], str, bool]]:
     for comment, attributes, key, rust in FIELD.findall(body[1] + "\n"):
         if "flatten" in attributes or (name, key) in ELSEWHERE:
             continue
-        meaning = " ".join(line.strip().removeprefix("///").strip() for line in comment.splitlines()).removesuffix(".").replace("`None`", "null")
+        lines = [line.strip().removeprefix("///").strip() for line in comment.splitlines()]
+        meaning = " ".join(lines).removesuffix(".").replace("`None`", "null")
         if held := HELD.get((name, key)):
             reference = {"$ref": f"#/$defs/{held}"}
             schema: dict[str, Any] = {"type": "object", "additionalProperties": reference}
@@ -134,8 +138,9 @@ def definition(name: str) -> dict[str, Any]:
 
 def of_command(command: str, **parts: list[str]) -> dict[str, Any]:
     """What the parts of the object are where it is this command's."""
-    one_of = lambda names: {"anyOf": [*({"$ref": f"#/$defs/{name}"} for name in names), {"type": "null"}]}
-    then = {key: one_of(names) if names else {"type": "null"} for key, names in parts.items()}
+    null = {"type": "null"}
+    some = {key: [{"$ref": f"#/$defs/{name}"} for name in names] for key, names in parts.items()}
+    then = {key: {"anyOf": [*references, null]} if references else null for key, references in some.items()}
     return {"if": {"properties": {"command": {"const": command}}}, "then": {"properties": then}}
 
 
@@ -163,7 +168,8 @@ def schema() -> dict[str, Any]:
         of_command("check", plan=[], result=["check_result", "array_check_result"], stats=[]),
         of_command("info", plan=[], result=infos, stats=[]),
     ]
-    head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "What a command of Outcore writes as JSON"}
+    title = "What a command of Outcore writes as JSON"
+    head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": title}
     return {**head, **whole, "allOf": of_commands, "$defs": definitions}
 
 
@@ -178,7 +184,10 @@ def type_text(schema: dict[str, Any]) -> str:
     kinds = [kinds] if isinstance(kinds, str) else kinds
     words = {"array": "list", "boolean": "true or false", "integer": "whole number", "string": "text"}
     items = schema.get("items", {})
-    of = " of " + {"text": "texts", "whole number": "whole numbers"}.get(item := type_text(items), item) if "type" in items else " of objects"
+    of = " of objects"
+    if "type" in items:
+        item = type_text(items)
+        of = " of " + {"text": "texts", "whole number": "whole numbers"}.get(item, item)
     return " or ".join(words.get(kind, kind) + (of if kind == "array" else "") for kind in kinds)
 
 

@@ -3,10 +3,9 @@
 usage: tables.py [--write]
 
 The parts stand between `<!-- made of the declarations: ... -->` and `<!-- end -->`: in choosing.md the table of all
-algorithms, in differences.md what each does otherwise than NetworkX, in networkx.md the functions of the backend, in reference/json.md
-the keys of what commands write as JSON; and all of reference/outcore.schema.json.
-Bytes per vertex are differences of two estimates for Kronecker graphs, so what does not grow with the graph is not in
-them.
+algorithms, in differences.md what each does otherwise than NetworkX, in networkx.md the functions of the backend, in
+reference/json.md the keys of what commands write as JSON; and all of reference/outcore.schema.json. Bytes per vertex
+are differences of two estimates for Kronecker graphs, so what does not grow with the graph is not in them.
 """
 
 import os
@@ -17,6 +16,7 @@ import tempfile
 from typing import Any
 
 import objects
+
 import outcore as oc
 from _outcore_networkx import FUNCTIONS
 from outcore._declared import DECLARED
