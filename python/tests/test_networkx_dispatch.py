@@ -214,3 +214,22 @@ def test_every_refusal_has_its_reason(name):
                     except Exception as error:
                         assert "backend" not in str(error)
     assert reasons, "nothing was refused"
+
+
+@pytest.mark.parametrize("nodes", [((1, [2]),), [1, [2]], [{}], (1, [2]), {1, 2}, [1, 99]])
+@pytest.mark.parametrize("name", ["clustering", "triangles", "average_clustering", "eccentricity"])
+def test_nodes_that_cannot_be_hashed_are_refused_as_networkx_refuses_them(name, nodes, tmp_path):
+    graph = nx.complete_graph(5)
+    oc.import_graph(graph, tmp_path / "g.oc")
+    image = oc.Graph(tmp_path / "g.oc")
+
+    def answer(of, **options):
+        try:
+            return getattr(nx, name)(of, nodes, **options)
+        except nx.NetworkXError as error:
+            return str(error)
+
+    expected = answer(graph)
+    assert answer(image) == expected
+    with nx.config.backend_priority(algos=["outcore"]), nx.config.backends.outcore(min_edges=0):
+        assert answer(graph) == expected

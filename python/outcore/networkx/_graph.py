@@ -7,7 +7,7 @@ its nodes are its ids.
 
 import os
 import weakref
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from itertools import chain, islice
 from typing import Any
@@ -101,14 +101,14 @@ class Converted:
             every = list(nodes)
         except TypeError:
             raise nx.NetworkXError(f"Node {nodes} is not in the graph.") from None
-        wrong = next((node for node in every if not isinstance(node, Hashable)), None)
+        wrong = next((node for node in every if not _is_hashable(node)), None)
         if wrong is not None:
             raise nx.NetworkXError(f"Node {wrong} in sequence nbunch is not a valid node.")
         return [node for node in every if node in self]
 
     def several(self, nodes: Any) -> list[Any]:
         """The nodes of a bunch for functions that take no single node."""
-        if nodes is not None and isinstance(nodes, Hashable) and nodes in self:
+        if nodes is not None and nodes in self:
             raise nx.NetworkXError(f"expected nodes, found the single node {nodes!r}")
         return self.bunch(nodes)
 
@@ -600,6 +600,15 @@ def _is_union(graph: Any) -> bool:
         if graph.is_directed():
             return True
     return False
+
+
+def _is_hashable(node: object) -> bool:
+    """Whether it could be a node. A tuple says that it is hashable, whatever is in it."""
+    try:
+        hash(node)
+    except TypeError:
+        return False
+    return True
 
 
 _CLASSES = (nx.MultiDiGraph, nx.MultiGraph, nx.DiGraph, nx.Graph)

@@ -7,7 +7,7 @@ takes for all of it.
 
 import inspect
 import sys
-from collections.abc import Callable, Hashable, Sized
+from collections.abc import Callable, Sized
 from itertools import accumulate, islice
 from typing import Any
 
@@ -156,7 +156,7 @@ def _is_part(call: Call, option: str) -> bool:
     if given is None:
         return False
     graph = call["G"]
-    if not isinstance(given, Sized) or (isinstance(given, Hashable) and given in graph):
+    if not isinstance(given, Sized) or given in graph:
         return True
     return len(given) * _PARTS <= len(graph)
 
