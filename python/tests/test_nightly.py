@@ -61,6 +61,11 @@ def test_thirty_days_and_a_kill_in_the_middle(tmp_path: pathlib.Path) -> None:
     # A day that comes twice is refused, and so is a night with too few edges: the image stays.
     refused = job(folder, folder / "2026-09-03.csv")
     assert refused.returncode == 5 and "every file once" in refused.stderr
+    options.append("--require-edges=2901")
+    refused = job(folder)
+    assert refused.returncode == 5 and "2901" in refused.stderr and "2900" in refused.stderr, refused.stderr
+    options[-1] = "--require-edges=2900"
+    assert job(folder).returncode == 0
     options.append("--refuse-empty-files")
     refused = job(folder)
     assert refused.returncode == 5 and "2026-09-12.csv" in refused.stderr
