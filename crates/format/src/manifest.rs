@@ -216,8 +216,7 @@ impl Manifest {
         self.values.first().filter(|_| self.attributes.first().is_none_or(|attribute| attribute.column > 0))
     }
 
-    /// The type of the user's ids, unless they are strings. Where the manifest has none and ids are stored as u64, only
-    /// the ids show whether `Int64` holds them: this is `UInt64` then.
+    /// The type of the user's ids, unless they are strings. Where the manifest has none it is that of their storage.
     pub fn integer_ids(&self) -> Option<IdType> {
         match self.ids {
             IdColumn::String { .. } => None,

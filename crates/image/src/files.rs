@@ -6,7 +6,7 @@
 
 use crate::{Error, Result};
 use outcore_format::{
-    Claim, DENSE_FORMAT_NAME, DenseManifest, FORMAT_NAME, FORMAT_VERSION, IdType, ImageFile, Index, MAX_ATTRIBUTES,
+    Claim, DENSE_FORMAT_NAME, DenseManifest, FORMAT_NAME, FORMAT_VERSION, ImageFile, Index, MAX_ATTRIBUTES,
     MAX_VALUE_COLUMNS, Manifest, PAGE_BYTES,
 };
 use outcore_io::backend::{FileKind, Location, What};
@@ -63,11 +63,6 @@ impl ImageFiles {
     /// The manifest.
     pub fn manifest(&self) -> &Manifest {
         &self.manifest
-    }
-
-    /// Chooses the type of ids where the manifest says none.
-    pub(crate) fn set_id_type(&mut self, kind: IdType) {
-        self.manifest.id_type = Some(kind);
     }
 
     /// The manifest as bytes of its file.

@@ -2,9 +2,8 @@
 
 use crate::files::ImageFiles;
 use crate::stats::SweepStats;
-use crate::stream::ColumnStream;
 use crate::{Error, Result};
-use outcore_format::{IdColumn, IdType, ImageFile, Index, Manifest, Origin, PAGE_BYTES};
+use outcore_format::{ImageFile, Index, Manifest, Origin, PAGE_BYTES};
 use outcore_io::plan::{MEASURED_FROM_PAGES, USUAL_GAP_PAGES, measure_gap};
 use outcore_io::{
     Budget, CacheShare, DataFile, LEAST_ADVICE_BYTES, PageCache, PageKey, Progress, Reader, Reservation, Runtime,
@@ -217,30 +216,7 @@ impl Image {
             worker_memory: OnceLock::new(),
             merge_gap: OnceLock::new(),
         };
-        let mut image = Image { runtime, opened: Arc::new(opened) };
-        let id_type = image.unsaid_id_type()?;
-        if let (Some(kind), Some(opened)) = (id_type, Arc::get_mut(&mut image.opened)) {
-            opened.files.set_id_type(kind);
-        }
-        Ok(image)
-    }
-
-    /// The type of ids that are stored as u64 by an older writer, which did not write it: `Int64` if that holds all of
-    /// them, as most inputs have it. One pass over the ids.
-    fn unsaid_id_type(&self) -> Result<Option<IdType>> {
-        let Manifest { ids: IdColumn::U64 { .. }, id_type: None, vertices, .. } = self.manifest() else {
-            return Ok(None);
-        };
-        let mut ids = ColumnStream::new(self, ImageFile::ID, *vertices)?;
-        loop {
-            let some = ids.peek(usize::MAX)?;
-            let (count, is_huge) = (some.len(), some.iter().any(|&id| i64::try_from(id).is_err()));
-            match count {
-                _ if is_huge => return Ok(Some(IdType::UInt64)),
-                0 => return Ok(Some(IdType::Int64)),
-                _ => ids.take(count),
-            }
-        }
+        Ok(Image { runtime, opened: Arc::new(opened) })
     }
 
     /// The image for one operation, which is stopped on its own and shows its progress to `progress` alone.

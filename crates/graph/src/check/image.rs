@@ -158,9 +158,7 @@ fn check_entries(graph: &Graph) -> Result<()> {
 fn check_manifest(graph: &Graph) -> Result<()> {
     let path = graph.path().join(MANIFEST);
     let manifest = Manifest::from_bytes(&graph.image().manifest_bytes()?);
-    let mut manifest = manifest.map_err(|error| corrupt(&path, 0, error))?;
-    // An image of an older writer says no type of ids, which the ids told when it was opened.
-    manifest.id_type = manifest.id_type.or(graph.manifest().id_type);
+    let manifest = manifest.map_err(|error| corrupt(&path, 0, error))?;
     if manifest != *graph.manifest() {
         let opened = graph.manifest().image_id;
         let found = match manifest.image_id == opened {

@@ -143,7 +143,7 @@ fn ids_are_of_one_kind_and_type_however_they_are_stored() {
     let huge = ModelIds::Unsigned((0..50).map(|id| (1 << 63) - 25 + id).collect());
     let range = ModelIds::Range(7);
     for (ids, stored, read, is_signed) in [
-        (small(0), None, "int64", true),
+        (small(0), None, "uint64", false),
         (huge, None, "uint64", false),
         (small(0), Some(IdType::Int32), "int32", true),
         (range, Some(IdType::UInt8), "uint8", false),
@@ -178,6 +178,18 @@ fn ids_are_of_one_kind_and_type_however_they_are_stored() {
         let text = streamed(&open(&image, 1)).unwrap_err().to_string();
         assert!(text.contains(&format!("ids of type {}", stored.name())), "{text}");
     }
+}
+
+#[test]
+fn images_of_older_writers_are_opened_without_a_pass_over_their_ids() {
+    let model = Model::random(1, 40_000, 60, false, false).with_ids(Model::sparse_ids(40_000));
+    let directory = tempfile::tempdir().unwrap();
+    let image = model.write(directory.path());
+    let read = |kind| {
+        common::edit_manifest(&image, |manifest| manifest.id_type = kind);
+        open(&image, 1).runtime().bytes_read()
+    };
+    assert_eq!(read(None), read(Some(IdType::Int64)));
 }
 
 #[test]
