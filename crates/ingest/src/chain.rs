@@ -39,7 +39,9 @@ pub(crate) fn open(
             return Err(Error::input(input.path(), None, "named files where there are several inputs", input.kind())
                 .advise("give it as the only input"));
         }
-        all.push(open_one(input, &options)?.facts().clone());
+        let mut facts = open_one(input, &options)?.facts;
+        format.sample(input, &mut facts);
+        all.push(facts);
     }
     let names: Vec<PathBuf> = inputs.iter().map(|input| input.path().to_owned()).collect();
     let empty: Vec<bool> = inputs.iter().map(|input| input.size_bytes() == Some(0)).collect();
@@ -66,14 +68,15 @@ pub(crate) fn open(
 /// input that is not empty: others have the columns of the same names.
 fn among_several(inputs: &[Input], format: &Format, options: &InputOptions) -> Result<InputOptions> {
     let mut options = InputOptions { format: Some(format.name.to_owned()), ..options.clone() };
-    let is_number = |name: &String| name.parse::<usize>().is_ok();
     let first = inputs.iter().find(|input| input.size_bytes() != Some(0));
-    if let (Attributes::Named(asked), Some(first)) = (&mut options.attributes, first)
-        && asked.iter().any(is_number)
-    {
-        let (count, found) = (asked.len(), format.open(first, &options)?);
-        let names = found.facts().attributes.iter().take(count).map(|field| field.name.clone());
-        options.attributes = Attributes::Named(names.collect());
+    if let (Attributes::Named(asked), Some(first)) = (&options.attributes, first) {
+        let name_of = |asked: &String| {
+            let is_number = asked.parse::<usize>().is_ok();
+            let own = is_number.then(|| format.open(first, &strict(&options, asked))).transpose()?;
+            let own = own.and_then(|source| source.facts.attributes.into_iter().next());
+            Ok::<_, Error>(own.map_or_else(|| asked.clone(), |field| field.name))
+        };
+        options.attributes = Attributes::Named(asked.iter().map(name_of).collect::<Result<_>>()?);
     }
     options.united = Some(Vec::new());
     Ok(options)
@@ -81,7 +84,8 @@ fn among_several(inputs: &[Input], format: &Format, options: &InputOptions) -> R
 
 /// Options for an input that must have an attribute.
 fn strict(options: &InputOptions, attribute: &str) -> InputOptions {
-    InputOptions { united: None, attributes: Attributes::Named(vec![attribute.to_owned()]), ..options.clone() }
+    let attributes = Attributes::Named(vec![attribute.to_owned()]);
+    InputOptions { united: None, attributes, conditions: Vec::new(), ..options.clone() }
 }
 
 /// Puts the attributes that options name into their order, before those that are read for conditions.
@@ -162,7 +166,7 @@ fn join(names: &[PathBuf], empty: &[bool], all: &[Facts], may_reopen: bool) -> R
     // A column without values in one file may have some in another.
     joined.unread.retain(|name| attributes.iter().all(|field| field.name != *name));
     joined.attributes = attributes;
-    joined.notes.extend(note);
+    joined.notes = bounded(speaking.iter().flat_map(|(_, facts)| facts.notes.iter().cloned()).chain(note));
     Ok(joined)
 }
 
@@ -274,11 +278,23 @@ fn add(joined: &mut Facts, facts: &Facts) {
     }
     joined.unmet.extend(facts.unmet.iter().cloned());
     joined.unmet_vertices += facts.unmet_vertices;
-    for note in &facts.notes {
-        if !joined.notes.contains(note) {
-            joined.notes.push(note.clone());
+}
+
+/// Most notes of several inputs: each may have some.
+const MOST_NOTES: usize = 20;
+
+/// Different notes of several inputs, of which only the first are given where there are many, and the number of others.
+fn bounded(notes: impl Iterator<Item = String>) -> Vec<String> {
+    let (mut first, mut more) = (Vec::new(), 0);
+    for note in notes {
+        match first.len() < MOST_NOTES {
+            _ if first.contains(&note) => {}
+            true => first.push(note),
+            false => more += 1,
         }
     }
+    first.extend((more > 0).then(|| format!("There are {more} more notes on other inputs.")));
+    first
 }
 
 /// The edges and bytes of a whole input, as its sample suggests.
@@ -440,7 +456,7 @@ impl ReadBlocks for Chain {
     }
 
     fn late_notes(&self) -> Vec<String> {
-        self.late_notes.iter().filter_map(|(name, note)| Some(format!("{name}{}", note()?))).collect()
+        bounded(self.late_notes.iter().filter_map(|(name, note)| Some(format!("{name}{}", note()?))))
     }
 }
 

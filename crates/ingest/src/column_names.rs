@@ -222,12 +222,12 @@ pub fn column_asked(option: &str, name: &str, names: &[&str]) -> Result<usize> {
     })
 }
 
-/// The column that an option asks for, if there is one: an input among others may lack it.
+/// The column that an option asks for, if there is one: an input among others may lack a name.
 ///
 /// # Errors
-/// As for [`column_asked`], but none for a column that is not there.
+/// As for [`column_asked`], but none for a name that is not there.
 pub(crate) fn column_if_any(option: &str, name: &str, names: &[&str]) -> Result<Option<usize>> {
-    let by_number = name.parse::<usize>().is_ok_and(|number| (1..=names.len()).contains(&number));
+    let by_number = name.parse::<usize>().is_ok();
     if by_number || names.contains(&name) { column_asked(option, name, names).map(Some) } else { Ok(None) }
 }
 

@@ -5,7 +5,7 @@
 //! bytes say and `--format` must not contradict each other. A format that is known but not read is refused by its name
 //! (`recognise.rs`).
 
-use crate::batch::{IdKind, InputOptions, Source};
+use crate::batch::{Facts, IdKind, InputOptions, Source};
 use crate::documents::density::sample_edges;
 use crate::documents::{dot, gexf, gml, graphml, json_lines, pajek};
 use crate::input::file::Input;
@@ -317,6 +317,13 @@ impl Format {
         })
     }
 
+    /// Adds a sample of the input to the facts of one that says neither its edges nor a sample.
+    pub(crate) fn sample(&self, input: &Input, facts: &mut Facts) {
+        if facts.edges.is_none() && facts.sample.is_none() {
+            facts.sample = sample_edges(input, self.name);
+        }
+    }
+
     fn open_with_vertices(&self, input: &Input, options: &InputOptions) -> Result<Source> {
         options.check_taken(self.options, input.path(), &format!("of format {}", self.name))?;
         if options.of_vertices && !matches!(self.content, Content::Columns | Content::Table) {
@@ -351,14 +358,7 @@ impl Format {
             let text = format!("--ids string: format {} numbers its vertices; use --ids auto or integer", self.name);
             return Err(Error::Usage(text));
         }
-        let mut source = (self.open)(input, options)?;
-        let facts = &mut source.facts;
-        // A file that is opened again was sampled before.
-        let is_again = options.united.as_ref().is_some_and(|united| !united.is_empty());
-        if facts.edges.is_none() && facts.sample.is_none() && !is_again {
-            facts.sample = sample_edges(input, self.name);
-        }
-        Ok(source)
+        (self.open)(input, options)
     }
 }
 

@@ -33,7 +33,7 @@ pub fn open(runtime: &Runtime, paths: &[PathBuf], options: &InputOptions) -> Res
     let mut files = expand(runtime.backend(), paths, options.allow_repeated)?;
     let (partitions, beside) = Partitions::of(&files.paths, options)?;
     let (count, first) = (files.paths.len(), files.paths.first().cloned());
-    let no_data = note_left_out(&files.left_out);
+    let no_data = files.note();
     let is_read = |file: &PathBuf| partitions.is_read(file, options);
     files.left_out.extend(files.paths.iter().filter(|file| !is_read(file)).cloned());
     files.paths.retain(is_read);
@@ -46,7 +46,7 @@ pub fn open(runtime: &Runtime, paths: &[PathBuf], options: &InputOptions) -> Res
     check_declared(&source, &files.paths[0])?;
     partitions.check_ends(&source)?;
     note_files(&mut source, &files.paths);
-    let source = with_conditions(source, options, &partitions.names)?;
+    let source = with_conditions(source, options)?;
     let mut source = with_sides(source, options)?;
     if unread > 0 {
         let note = format!("Files in folders that do not meet --where, which were left out: {unread} of {count}.");
@@ -106,13 +106,6 @@ fn check_declared(source: &Source, path: &Path) -> Result<()> {
         .advise("correct the size line; if the matrix is that empty, import its entries as a list of edges"))
 }
 
-/// A note on files that hold no data by their names.
-fn note_left_out(files: &[PathBuf]) -> Option<String> {
-    let (count, names) = (files.len(), listed_files(files));
-    let text = format!("Files that hold no data by their names and were left out: {count}: {names}.");
-    (!files.is_empty()).then_some(text)
-}
-
 fn open_all(runtime: &Runtime, paths: &[PathBuf], options: &InputOptions, partitions: &Partitions) -> Result<Source> {
     let Some(first) = paths.first() else {
         return Err(Error::Usage("expected at least one input file, found none".to_owned()));
@@ -122,7 +115,9 @@ fn open_all(runtime: &Runtime, paths: &[PathBuf], options: &InputOptions, partit
     if paths.len() == 1 {
         // A pipe can be read only once, so what is peeked at stays with the source.
         let format = Format::of(&first, options)?;
-        return Ok(partitions.add_to(counted(format.open(&first, options)?, &first), first.path()));
+        let mut source = counted(format.open(&first, options)?, &first);
+        format.sample(&first, &mut source.facts);
+        return Ok(partitions.add_to(source, first.path()));
     }
     let mut inputs = Vec::with_capacity(paths.len());
     let mut formats = Vec::with_capacity(paths.len());
@@ -142,7 +137,9 @@ fn open_all(runtime: &Runtime, paths: &[PathBuf], options: &InputOptions, partit
         .advise("give inputs of one format, or name it with --format"));
     }
     if format.is_pair && inputs.len() == 2 && is_same_graph(&inputs[0], &inputs[1]) {
-        return format.open(&inputs[0], options);
+        let mut source = format.open(&inputs[0], options)?;
+        format.sample(&inputs[0], &mut source.facts);
+        return Ok(source);
     }
     if !format.lists {
         return Err(Error::Usage(format!(
@@ -236,7 +233,7 @@ pub(crate) fn open_memory(format: &str, bytes: &[u8], options: &InputOptions) ->
     let budget = Arc::new(Budget::new(MOST_MEMORY_BYTES, 0)?);
     let input = Input::memory(format.name, bytes, &InputContext::new(&budget, 1)).with_member()?;
     format.check(&input, &input.start(LOOKED_AT_BYTES)?)?;
-    with_sides(with_conditions(format.open(&input, options)?, options, &[])?, options)
+    with_sides(with_conditions(format.open(&input, options)?, options)?, options)
 }
 
 /// The number of edges that bytes in memory have as an input of a format; for tests and fuzzers.

@@ -8,13 +8,15 @@ use crate::engine::graph::Graph;
 use crate::engine::vertex_set::Bitmap;
 use crate::export::edge_batches::{EdgeBatches, EdgeData, LeftOut};
 use crate::export::vertex_batches::VertexBatches;
+use crate::import::names::{name_numbers, restore_names};
 use crate::import::sides;
 use arrow_array::{RecordBatchIterator, RecordBatchReader};
 use arrow_schema::Schema;
+use outcore_format::IdType;
 use outcore_image::{Error, ImageOptions, MANIFEST, Result};
 use outcore_ingest::{
-    Attributes, Condition, Facts, InputOptions, SIDES, Source, WhichVertices, chained, check_different, from_batches,
-    images_of_pattern, narrowed, rows_that_meet, with_attributes, with_vertices,
+    Attributes, Condition, Facts, Files, InputOptions, SIDES, Source, WhichVertices, chained, check_different,
+    from_batches, images_of_pattern, narrowed, rows_that_meet, with_attributes, with_vertices,
 };
 use outcore_io::Runtime;
 use outcore_table::{BATCH_IDS, BATCH_TEXT_BYTES, from_arrow, string_ids};
@@ -68,7 +70,7 @@ pub fn is_image(runtime: &Runtime, path: &Path) -> bool {
 
 /// An input of an import.
 pub enum Input {
-    /// Files that follow each other, or a single image.
+    /// Files, folders, images, and patterns of their names.
     Paths(Vec<PathBuf>),
     /// An open graph.
     Graph(Graph),
@@ -97,18 +99,7 @@ pub fn open_inputs(
     options: &InputOptions,
     part: impl Fn(&Graph) -> Result<Part>,
 ) -> Result<Source> {
-    if paths.is_empty() {
-        return Err(Error::Usage("expected inputs, found none".to_owned()));
-    }
-    let mut all = Vec::with_capacity(paths.len());
-    for path in paths {
-        match images_of_pattern(runtime.backend(), path)? {
-            Some(found) => all.extend(found),
-            None => all.push(path.clone()),
-        }
-    }
-    let groups = all.chunk_by(|one, other| !is_image(runtime, one) && !is_image(runtime, other));
-    open_several(runtime, groups.map(|group| Input::Paths(group.to_vec())).collect(), options, part)
+    open_several(runtime, vec![Input::Paths(paths.to_vec())], options, part)
 }
 
 /// Opens inputs of any kinds as one source of edges. Options for columns are for the files and tables: an image beside
@@ -122,51 +113,92 @@ pub fn open_several(
     options: &InputOptions,
     part: impl Fn(&Graph) -> Result<Part>,
 ) -> Result<Source> {
+    let (inputs, not_read) = expanded(runtime, inputs)?;
     let is_image = |input: &Input| match input {
         Input::Paths(paths) => paths.iter().any(|path| is_image(runtime, path)),
         Input::Graph(_) => true,
         Input::Rows(..) => false,
     };
-    let are_alone = inputs.iter().all(&is_image);
-    let among = InputOptions { united: Some(Vec::new()), ..options.clone() };
-    let given = if inputs.len() > 1 { &among } else { options };
-    let (mut sources, mut images) = (Vec::new(), Vec::new());
+    let united = if inputs.len() > 1 { Some(Vec::new()) } else { options.united.clone() };
+    let mut given = InputOptions { united, ..options.clone() };
+    let inputs = inputs.into_iter().enumerate();
+    let (images, others): (Vec<_>, Vec<_>) = inputs.partition(|(_, input)| is_image(input));
+    let (are_alone, mut opened) = (others.is_empty(), Vec::with_capacity(images.len() + others.len()));
+    // Files first: they tell the names of columns that are given by number.
+    for (place, input) in others {
+        let (name, source) = match input {
+            Input::Rows(rows, name) => (PathBuf::from(&name), from_batches(rows, &name, &given)?),
+            Input::Paths(paths) => {
+                (paths.first().cloned().unwrap_or_default(), outcore_ingest::open(runtime, &paths, &given)?)
+            }
+            Input::Graph(_) => unreachable!("a graph is an image"),
+        };
+        name_numbers(&mut given.attributes, source.facts());
+        opened.push((place, name, source));
+    }
+    let mut names_of_images = Vec::with_capacity(images.len());
+    let mut asked = given.clone();
+    opened.iter_mut().for_each(|(.., source)| restore_names(source.facts_mut(), &mut asked.attributes));
+    for (place, input) in images {
+        let graph = match input {
+            Input::Graph(graph) => graph,
+            Input::Paths(paths) => Graph::open(runtime, &paths[0], ImageOptions::default())?,
+            Input::Rows(..) => unreachable!("rows are no image"),
+        };
+        let (name, part) = (graph.path().to_owned(), part(&graph)?);
+        let source = match are_alone {
+            true => of_graph(graph, &asked, part)?,
+            false => {
+                let own = beside_files(&graph, &asked);
+                source_of(graph, &own, part, options.bipartite.as_ref())?
+            }
+        };
+        names_of_images.push(name.clone());
+        opened.push((place, name, source));
+    }
+    if !options.allow_repeated && opened.len() > 1 {
+        let files = opened.iter().flat_map(|(.., source)| &source.facts().files.paths);
+        check_different(runtime.backend(), &names_of_images.into_iter().chain(files.cloned()).collect::<Vec<_>>())?;
+    }
+    opened.sort_by_key(|(place, ..)| *place);
+    let mut sources: Vec<_> = opened.into_iter().map(|(_, name, source)| (name, source)).collect();
+    let attributes = asked.attributes;
+    let mut source = match sources.len() {
+        1 => sources.remove(0).1,
+        _ => chained(sources, &InputOptions { attributes, ..options.clone() })?,
+    };
+    let facts = source.facts_mut();
+    facts.notes.extend(not_read.note());
+    facts.files.extend(&not_read);
+    Ok(source)
+}
+
+/// The inputs, of which those by paths are images, one by one, and files that follow each other; and the files that
+/// patterns of images leave out.
+fn expanded(runtime: &Runtime, inputs: Vec<Input>) -> Result<(Vec<Input>, Files)> {
+    let (mut all, mut not_read) = (Vec::with_capacity(inputs.len()), Files::default());
     for input in inputs {
-        let is_image = is_image(&input);
-        let graph = match &input {
-            Input::Paths(paths) if is_image => {
-                Some(Graph::open(runtime, &paths[0], ImageOptions::default())?) //
-            }
-            Input::Graph(graph) => Some(graph.clone()),
-            _ => None,
+        let Input::Paths(paths) = input else {
+            all.push(input);
+            continue;
         };
-        let (name, source) = match (input, graph) {
-            (_, Some(graph)) => {
-                let (name, part) = (graph.path().to_owned(), part(&graph)?);
-                images.push(name.clone());
-                match are_alone {
-                    true => (name, of_graph(graph, given, part)?),
-                    false => {
-                        let own = beside_files(&graph, given);
-                        (name, source_of(graph, &own, part, options.bipartite.as_ref())?)
-                    }
+        let mut own = Vec::with_capacity(paths.len());
+        for path in paths {
+            match images_of_pattern(runtime.backend(), &path)? {
+                Some(mut found) => {
+                    own.append(&mut found.paths);
+                    not_read.extend(&found);
                 }
+                None => own.push(path),
             }
-            (Input::Rows(rows, name), None) => (PathBuf::from(&name), from_batches(rows, &name, given)?),
-            (Input::Paths(paths), None) => {
-                let name = paths.first().cloned().unwrap_or_default();
-                (name, outcore_ingest::open(runtime, &paths, given)?)
-            }
-            (Input::Graph(_), None) => unreachable!("a graph is its own"),
-        };
-        sources.push((name, source));
+        }
+        let groups = own.chunk_by(|one, other| !is_image(runtime, one) && !is_image(runtime, other));
+        all.extend(groups.map(|group| Input::Paths(group.to_vec())));
     }
-    if !options.allow_repeated && sources.len() > 1 {
-        let files = sources.iter().flat_map(|(_, source)| &source.facts().files.paths);
-        let files: Vec<PathBuf> = images.into_iter().chain(files.cloned()).collect();
-        check_different(runtime.backend(), &files)?;
+    match all.is_empty() {
+        true => Err(Error::Usage("expected inputs, found none".to_owned())),
+        false => Ok((all, not_read)),
     }
-    if sources.len() == 1 { Ok(sources.remove(0).1) } else { chained(sources, options) }
 }
 
 /// The options for a graph beside files: those for columns are for the files. Its weights are those that the options
@@ -255,17 +287,19 @@ fn source_of(graph: Graph, options: &InputOptions, part: Part, sides: Option<&[S
     edges.facts_mut().edges = has_all.then(|| graph.edges());
     let conditions = conditions.into_iter().map(|condition| in_batches(condition, &graph, &schema)).collect();
     let on_edges = InputOptions { attributes: Attributes::All, conditions, ..options.clone() };
-    let edges = narrowed(edges, &on_edges, &[])?;
+    let edges = narrowed(edges, &on_edges)?;
     let chosen = in_order(&graph, edges.facts(), &schema, &options.attributes);
     let mut source = with_vertices(with_attributes(edges, &chosen), ids, &name)?;
     let facts = source.facts_mut();
-    facts.format = "image";
+    (facts.format, facts.has_own_names) = ("image", true);
     facts.directed_by = Some(format!("the image {name}"));
     facts.input_bytes = Some(graph.image_bytes());
     facts.rows = rows.filter(|_| !is_matrix);
     facts.keeps_parallel = graph.manifest().parallel_edges;
     (facts.sides, facts.sides_are_matrix) = (sides, is_matrix);
-    if let Some(kind) = graph.manifest().id_type {
+    // An image of an older writer says no type: that of its storage is wider than its ids may need.
+    let unsaid = graph.manifest().integer_ids().map(|_| IdType::default());
+    if let Some(kind) = graph.manifest().id_type.or(unsaid) {
         (facts.id_type, facts.sides_are_integers) = (kind, is_matrix);
     }
     facts.notes = Vec::from_iter(note);

@@ -94,7 +94,7 @@ struct Numbered {
 impl<'a> Job<'a> {
     pub(super) fn new(runtime: &'a Runtime, facts: Facts, image: &Path, options: &'a ImportOptions) -> Result<Self> {
         let mut facts = facts;
-        restore_names(&mut facts);
+        restore_names(&mut facts, &mut outcore_ingest::Attributes::None);
         let mirrored = facts.directed == Some(false) && options.directed == Some(true);
         if mirrored {
             facts.edges = facts.edges.and_then(|edges| edges.checked_mul(2));

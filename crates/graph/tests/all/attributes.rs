@@ -180,6 +180,72 @@ fn attributes_of_an_image_are_named_as_it_has_them() {
     }
 }
 
+/// A column that an export renamed is united with that of an image under its own name, in either order.
+#[test]
+fn renamed_columns_are_united_with_those_of_images() {
+    let directory = tempfile::tempdir().unwrap();
+    let (runtime, how) = (common::runtime(2), ImportOptions::default());
+    let path = |name: &str| directory.path().join(name);
+    let all = InputOptions { attributes: Attributes::All, ..InputOptions::default() };
+    let of_image =
+        InputOptions { source: Some("from".into()), target: Some("to".into()), conditions: vec![], ..all.clone() };
+    std::fs::write(path("e.csv"), "from,to,source,edge.target\n1,2,x,p\n").unwrap();
+    std::fs::write(path("f.csv"), "source,target,edge.source,weight\n2,3,y,1\n").unwrap();
+    import(&runtime, open(&runtime, &[path("e.csv")], &of_image).unwrap(), &path("e.oc"), &how).unwrap();
+    let united = |inputs: [&str; 2], options: &InputOptions| {
+        let inputs = inputs.map(path);
+        let source = open_inputs(&runtime, &inputs, options, |_| Ok(Part::default())).unwrap();
+        let (how, image) = (ImportOptions { replace: true, ..how.clone() }, path("g.oc"));
+        let manifest = import(&runtime, source, &image, &how).unwrap().manifest;
+        open_and_check(&runtime, &image).unwrap();
+        manifest.attributes.into_iter().map(|attribute| attribute.name).collect::<Vec<_>>()
+    };
+    let unweighted = InputOptions { weight: Some("none".into()), ..all };
+    // The image's own name stays as it is.
+    assert_eq!(united(["e.oc", "f.csv"], &unweighted), ["source", "edge.target", "weight"]);
+    assert_eq!(united(["f.csv", "e.oc"], &unweighted), ["source", "weight", "edge.target"]);
+    let named = |names: &[&str], conditions: &[&str]| InputOptions {
+        attributes: Attributes::Named(names.iter().map(|&name| name.to_owned()).collect()),
+        conditions: conditions.iter().map(|text| Condition::parse(text).unwrap()).collect(),
+        ..unweighted.clone()
+    };
+    assert_eq!(united(["e.oc", "f.csv"], &named(&["edge.source"], &[])), ["source"]);
+    // A number is that of a column of the file.
+    assert_eq!(united(["e.oc", "f.csv"], &named(&["3"], &[])), ["source"]);
+    let more = open_inputs(&runtime, &[path("e.oc"), path("f.csv")], &named(&["5"], &[]), |_| Ok(Part::default()));
+    assert!(more.err().unwrap().to_string().contains("--attributes 5: there is no such column"));
+}
+
+/// Numbers of columns are those of the first file, whatever stands where in others and whatever conditions compare.
+#[test]
+fn columns_by_number_are_the_same_in_all_files() {
+    let directory = tempfile::tempdir().unwrap();
+    let runtime = common::runtime(2);
+    let path = |name: &str| directory.path().join(name);
+    std::fs::write(path("a.csv"), "source,target,x,y\n1,2,10,20\n").unwrap();
+    std::fs::write(path("b.csv"), "source,target,kind,y,x\n3,4,k,21,11\n").unwrap();
+    let kept = |names: &[&str], condition: &str| {
+        let options = InputOptions {
+            attributes: Attributes::Named(names.iter().map(|&name| name.to_owned()).collect()),
+            conditions: vec![Condition::parse(condition).unwrap()],
+            ..InputOptions::default()
+        };
+        let source = open(&runtime, &[path("a.csv"), path("b.csv")], &options)?;
+        Ok::<_, outcore_image::Error>(source.facts().attributes.iter().map(|field| field.name.clone()).collect())
+    };
+    let same = |names: &[&str], condition: &str, expected: &[&str]| {
+        let kept: Vec<String> = kept(names, condition).unwrap();
+        assert_eq!(kept, expected, "{names:?} {condition}");
+    };
+    same(&["3"], "y > 1", &["x"]);
+    same(&["kind", "3"], "y > 1", &["kind", "x"]);
+    same(&["3", "kind"], "y > 1", &["x", "kind"]);
+    same(&["4", "kind"], "x > 1", &["y", "kind"]);
+    same(&["3"], "kind = k", &["x"]);
+    let refused: outcore_image::Result<Vec<String>> = kept(&["5"], "y > 1");
+    assert!(refused.unwrap_err().to_string().contains("--attributes 5"));
+}
+
 #[test]
 fn workers_that_write_columns_at_once_need_one_folder() {
     let directory = tempfile::tempdir().unwrap();

@@ -14,13 +14,12 @@ use outcore_image::Result;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Leaves the edges of a source of files or tables out that do not meet the conditions. `partitions` are the attributes
-/// in the names of folders.
+/// Leaves the edges of a source of files or tables out that do not meet the conditions.
 ///
 /// # Errors
 /// As for [`narrowed`].
-pub(crate) fn with_conditions(source: Source, options: &InputOptions, partitions: &[String]) -> Result<Source> {
-    if options.conditions.is_empty() { Ok(source) } else { narrowed(source, options, partitions) }
+pub(crate) fn with_conditions(source: Source, options: &InputOptions) -> Result<Source> {
+    if options.conditions.is_empty() { Ok(source) } else { narrowed(source, options) }
 }
 
 /// Leaves the edges of a source out that do not meet the conditions, and then the attributes that are not to be kept:
@@ -28,7 +27,7 @@ pub(crate) fn with_conditions(source: Source, options: &InputOptions, partitions
 ///
 /// # Errors
 /// A condition on a column that the source has not, or with a value that the column cannot have.
-pub fn narrowed(mut source: Source, options: &InputOptions, partitions: &[String]) -> Result<Source> {
+pub fn narrowed(mut source: Source, options: &InputOptions) -> Result<Source> {
     let facts = &mut source.facts;
     let mut checks = Vec::new();
     let has_rows = facts.edges != Some(0) && facts.text.as_ref().is_none_or(|text| text.has_rows);
@@ -49,7 +48,7 @@ pub fn narrowed(mut source: Source, options: &InputOptions, partitions: &[String
         }
         checks.push(Check::new(condition, columns)?);
     }
-    let is_kept = kept_fields(&facts.attributes, &options.attributes, partitions);
+    let is_kept = kept_fields(&facts.attributes, &options.attributes);
     retain(&mut facts.attributes, &is_kept);
     facts.edges = facts.edges.filter(|_| checks.is_empty());
     let left_out = Arc::new(AtomicU64::new(0));
@@ -145,16 +144,13 @@ fn visit_rows(checks: &[Check], batch: &EdgeBatch, first: u64, visit: &mut impl 
     first + marks.len() as u64
 }
 
-/// Whether each attribute is kept: it is asked for by name or, as a column of a table, by number. Tables
-/// hand over first the attributes that are asked for, in that order.
-fn kept_fields(fields: &[AttributeField], asked: &Attributes, partitions: &[String]) -> Vec<bool> {
+/// Whether each attribute is kept: it is asked for by name or, as a column of a table, by number. Tables hand over
+/// first the attributes that are asked for.
+fn kept_fields(fields: &[AttributeField], asked: &Attributes) -> Vec<bool> {
     let Attributes::Named(names) = asked else { return vec![*asked == Attributes::All; fields.len()] };
-    let of_file: Vec<&String> = names.iter().filter(|name| !partitions.contains(name)).collect();
-    let is_asked = |(place, field): (usize, &AttributeField)| {
-        let by_number = of_file.get(place).is_some_and(|name| name.parse::<usize>().is_ok());
-        names.contains(&field.name) || by_number
-    };
-    fields.iter().enumerate().map(is_asked).collect()
+    let is_number = |name: &&String| name.parse::<usize>().is_ok() && fields.iter().all(|field| field.name != **name);
+    let mut numbers = names.iter().filter(is_number);
+    fields.iter().map(|field| names.contains(&field.name) || numbers.next().is_some()).collect()
 }
 
 /// Whether a value of a column, as its text, meets a condition; true if it cannot be compared, which is an error

@@ -98,8 +98,15 @@ impl Files {
         self.paths.iter().zip(&self.edges).filter(|(_, edges)| **edges == 0).map(|(path, _)| path)
     }
 
+    /// A note on those that hold no data by their names.
+    pub fn note(&self) -> Option<String> {
+        let (count, names) = (self.left_out.len(), listed_files(&self.left_out));
+        let text = format!("Files that hold no data by their names and were left out: {count}: {names}.");
+        (count > 0).then_some(text)
+    }
+
     /// Adds the files of another input.
-    pub(crate) fn extend(&mut self, other: &Files) {
+    pub fn extend(&mut self, other: &Files) {
         self.paths.extend_from_slice(&other.paths);
         self.left_out.extend_from_slice(&other.left_out);
         self.hidden.extend_from_slice(&other.hidden);
@@ -163,14 +170,14 @@ pub fn expand(backend: &Arc<dyn Backend>, paths: &[PathBuf], may_repeat: bool) -
 ///
 /// # Errors
 /// As for [`expand`].
-pub fn images_of_pattern(backend: &Arc<dyn Backend>, path: &Path) -> Result<Option<Vec<PathBuf>>> {
+pub fn images_of_pattern(backend: &Arc<dyn Backend>, path: &Path) -> Result<Option<Files>> {
     if backend.named(path).is_some() || !is_pattern(path) {
         return Ok(None);
     }
     let mut walk = Walk { backend, files: Files::default(), folders: Vec::new(), has_images: false };
     walk.pattern(path)?;
     match walk.has_images {
-        true => expand(backend, &[path.to_owned()], true).map(|files| Some(files.paths)),
+        true => expand(backend, &[path.to_owned()], true).map(Some),
         false => Ok(None),
     }
 }
@@ -529,7 +536,8 @@ mod tests {
         // A pattern names images, too.
         assert_eq!(expanded(folder, "*.oc").unwrap(), ["x.oc"]);
         let backend: Arc<dyn Backend> = Arc::new(Posix);
-        let images = |pattern: &str| images_of_pattern(&backend, &folder.join(pattern)).unwrap();
+        let images =
+            |pattern: &str| images_of_pattern(&backend, &folder.join(pattern)).unwrap().map(|files| files.paths);
         assert_eq!(images("x.*"), Some(vec![folder.join("x.oc")]));
         assert_eq!((images("*.csv"), images("x.oc")), (None, None));
         std::fs::remove_dir_all(folder.join("x.oc")).unwrap();
