@@ -1,4 +1,9 @@
-//! Helpers that tests of several crates share: runtimes with a limit of their own, random numbers, bits of numbers.
+//! Helpers that tests of several crates share: runtimes with a limit of their own, a back end with hooks, random numbers,
+//! bits of numbers.
+
+mod hooked;
+
+pub use hooked::Hooked;
 
 use outcore_io::backend::Backend;
 use outcore_io::{Runtime, RuntimeOptions};

@@ -4,13 +4,13 @@ use crate::given;
 
 use given::open;
 use outcore_graph::import::{
-    Attributes, Condition, Duplicates, ImportOptions, ImportReport, InputOptions, OrderChoice, advise, estimate,
-    import, open as open_input, opens_again,
+    Attributes, Condition, Duplicates, ImportOptions, ImportReport, InputOptions, OrderChoice, Part, advise, estimate,
+    import, open as open_input, open_inputs, opens_again,
 };
 use outcore_image::{Error, Result};
-use outcore_io::backend::{FileKind, FileStatus, Posix, Queue, Region, What};
-use outcore_io::{Backend, DataFile, Runtime, RuntimeOptions};
-use outcore_testkit::random;
+use outcore_io::backend::{FileKind, FileStatus, Posix};
+use outcore_io::{Backend, Runtime, RuntimeOptions};
+use outcore_testkit::{Hooked, random};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -98,32 +98,14 @@ fn a_header_declares_no_more_than_its_file_could_hold() {
 }
 
 /// A disk with little space.
-struct Small;
-
-impl Backend for Small {
-    fn name(&self) -> &'static str {
-        "small"
-    }
-
-    fn queue(
-        &self,
-        files: &[Arc<DataFile>],
-        memory: Region,
-        depth: usize,
-        threads: usize,
-    ) -> outcore_io::Result<Box<dyn Queue>> {
-        Posix.queue(files, memory, depth, threads)
-    }
-
-    fn free_bytes(&self, _: &Path) -> std::io::Result<u64> {
-        Ok(100 << 20)
-    }
+fn small() -> Option<Arc<dyn Backend>> {
+    Some(Arc::new(Hooked { free_bytes: Some(100 << 20), ..Hooked::default() }))
 }
 
 #[test]
 fn reading_ends_before_the_disk_is_full() {
     let directory = tempfile::tempdir().unwrap();
-    let options = RuntimeOptions { threads: Some(1), backend: Some(Arc::new(Small)), ..RuntimeOptions::default() };
+    let options = RuntimeOptions { threads: Some(1), backend: small(), ..RuntimeOptions::default() };
     let runtime = Runtime::new(options).unwrap();
     // A few megabytes of text are edges of many.
     let set = |letter: char| (0..4000).map(|i| format!("{letter}{i} ")).collect::<String>();
@@ -139,7 +121,7 @@ fn reading_ends_before_the_disk_is_full() {
 #[test]
 fn wide_rows_are_few_edges_for_the_disk_and_packed_ones_are_many() {
     let directory = tempfile::tempdir().unwrap();
-    let options = RuntimeOptions { threads: Some(1), backend: Some(Arc::new(Small)), ..RuntimeOptions::default() };
+    let options = RuntimeOptions { threads: Some(1), backend: small(), ..RuntimeOptions::default() };
     let runtime = Runtime::new(options).unwrap();
     let mut state = 1;
     let mut note = || (0..64).map(|_| format!("{:016x}", random(&mut state))).collect::<String>();
@@ -195,27 +177,43 @@ fn files_that_were_read_are_told_and_those_without_edges_are_named() {
     assert!(error.contains("b.csv") && error.contains("the columns source, target"), "{error}");
 }
 
-/// A back end in which no path is that of a plain file.
-struct Pipes;
-
-impl Backend for Pipes {
-    fn name(&self) -> &'static str {
-        "pipes"
+/// Images by a pattern name what lies beside them, as files do.
+#[test]
+fn files_beside_images_of_a_pattern_are_told() {
+    let directory = tempfile::tempdir().unwrap();
+    let folder = directory.path().join("days");
+    std::fs::create_dir(&folder).unwrap();
+    for day in ["day1", "day2"] {
+        imported(&folder, "source,target\n1,2\n", &InputOptions::default(), &ImportOptions::default()).unwrap();
+        std::fs::rename(folder.join("graph.oc"), folder.join(format!("{day}.oc"))).unwrap();
     }
+    std::fs::write(folder.join("day2.oc.md5"), "0123  day2.oc\n").unwrap();
+    let runtime = Runtime::new(RuntimeOptions { threads: Some(2), ..RuntimeOptions::default() }).map(Arc::new).unwrap();
+    let source = open_inputs(&runtime, &[folder.join("day*")], &InputOptions::default(), |_| Ok(Part::default()));
+    let report =
+        import(&runtime, source.unwrap(), &directory.path().join("all.oc"), &ImportOptions::default()).unwrap();
+    assert_eq!(report.files.left_out, [folder.join("day2.oc.md5")]);
+    assert!(report.notes.iter().any(|note| note.contains("left out: 1: ")), "{:?}", report.notes);
+}
 
-    fn queue(
-        &self,
-        files: &[Arc<DataFile>],
-        memory: Region,
-        depth: usize,
-        threads: usize,
-    ) -> outcore_io::Result<Box<dyn Queue>> {
-        Posix.queue(files, memory, depth, threads)
+/// Thousands of files may each have a note.
+#[test]
+fn notes_of_many_files_are_counted_beyond_the_first() {
+    let directory = tempfile::tempdir().unwrap();
+    let folder = directory.path().join("days");
+    std::fs::create_dir(&folder).unwrap();
+    for day in 0..50 {
+        std::fs::write(folder.join(format!("{day}.txt")), format!("{} 3\n1 2\n2 3\n", day + 3)).unwrap();
+        std::fs::write(folder.join(format!("{day}.txt.vertices")), "9\n").unwrap();
     }
-
-    fn look(&self, what: What<'_>) -> std::io::Result<FileStatus> {
-        Posix.look(what).map(|status| FileStatus { kind: FileKind::Other, ..status })
-    }
+    let runtime = Runtime::new(RuntimeOptions { threads: Some(2), ..RuntimeOptions::default() }).unwrap();
+    let source = open_input(&runtime, &[folder], &InputOptions::default()).unwrap();
+    let count = |notes: &[String], text: &str| notes.iter().filter(|note| note.contains(text)).count();
+    assert_eq!(count(&source.facts().notes, "beside it is read too"), 20);
+    assert_eq!(count(&source.facts().notes, "30 more notes on other inputs"), 1, "{:?}", source.facts().notes);
+    let report = import(&runtime, source, &directory.path().join("graph.oc"), &ImportOptions::default()).unwrap();
+    assert_eq!(count(&report.notes, "The first line"), 20, "{:?}", report.notes);
+    assert_eq!(count(&report.notes, "30 more notes on other inputs"), 2);
 }
 
 /// An input that may be read only once is not opened for advice; the back end of the import says which is one.
@@ -224,7 +222,9 @@ fn the_back_end_of_an_import_says_what_can_be_opened_again() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("edges.csv");
     std::fs::write(&path, "a,b\n").unwrap();
-    let [files, pipes]: [Arc<dyn Backend>; 2] = [Arc::new(Posix), Arc::new(Pipes)];
+    let as_pipe = |status| FileStatus { kind: FileKind::Other, ..status };
+    let pipes = Hooked { look: Some(Box::new(as_pipe)), ..Hooked::default() };
+    let [files, pipes]: [Arc<dyn Backend>; 2] = [Arc::new(Posix), Arc::new(pipes)];
     assert!(opens_again(&files, &path) && !opens_again(&pipes, &path));
 }
 

@@ -7,8 +7,8 @@ use outcore_format::Order;
 use outcore_format::WeightKind;
 use outcore_graph::{Direction, EdgesFrom, Graph};
 use outcore_image::{Error, ImageOptions};
-use outcore_io::backend::{Backend, Posix, Queue, Region};
-use outcore_io::{DataFile, Runtime, RuntimeOptions};
+use outcore_io::{Runtime, RuntimeOptions};
+use outcore_testkit::Hooked;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -67,36 +67,18 @@ fn the_edges_of_a_vertex_are_reserved_however_many_a_page_holds() {
     assert_eq!(edges.between(0, 7).unwrap().unwrap().num_rows(), 1);
 }
 
-/// A back end that counts its queues: one for every ring that is set up.
-#[derive(Default)]
-struct Counting(AtomicUsize);
-
-impl Backend for Counting {
-    fn name(&self) -> &'static str {
-        "counting"
-    }
-
-    fn queue(
-        &self,
-        files: &[Arc<DataFile>],
-        memory: Region,
-        depth: usize,
-        threads: usize,
-    ) -> outcore_io::Result<Box<dyn Queue>> {
-        self.0.fetch_add(1, Ordering::Relaxed);
-        Posix.queue(files, memory, depth, threads)
-    }
-}
-
 #[test]
 fn files_are_opened_once_however_many_vertices_are_looked_at() {
     let directory = tempfile::tempdir().unwrap();
     let model = Model::random(5, 20_000, 60_000, true, true).with_weights(WeightKind::I64);
     let image = model.with_ids(Model::text_ids(20_000)).write(directory.path());
     let queues_of = |vertices: u32| {
-        let backend = Arc::new(Counting::default());
-        let options =
-            RuntimeOptions { threads: Some(2), backend: Some(Arc::clone(&backend) as _), ..Default::default() };
+        // One for every ring that is set up.
+        let queues = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&queues);
+        let count = move || _ = counted.fetch_add(1, Ordering::Relaxed);
+        let backend = Hooked { queue: Some(Box::new(count)), ..Hooked::default() };
+        let options = RuntimeOptions { threads: Some(2), backend: Some(Arc::new(backend)), ..Default::default() };
         let graph = Graph::open(&Runtime::new(options).unwrap(), &image, ImageOptions::default()).unwrap();
         let graph = graph;
         let edges = EdgesFrom::new(&graph).unwrap();
@@ -110,7 +92,7 @@ fn files_are_opened_once_however_many_vertices_are_looked_at() {
                 assert!(edges.between(vertex, neighbour.vertex).unwrap().is_some());
             }
         }
-        backend.0.load(Ordering::Relaxed)
+        queues.load(Ordering::Relaxed)
     };
     assert_eq!(queues_of(1), queues_of(200));
 }

@@ -5,8 +5,9 @@ use crate::given;
 use given::{Given, Id, open};
 use outcore_graph::import::{ImportOptions, ImportReport, import};
 use outcore_image::{Error, ErrorKind, MANIFEST, write_file};
-use outcore_io::backend::{Change, Location, Posix, Queue, Region};
-use outcore_io::{Backend, DataFile, Runtime, RuntimeOptions, folder};
+use outcore_io::backend::{Change, Location, Posix};
+use outcore_io::{Backend, Runtime, RuntimeOptions, folder};
+use outcore_testkit::Hooked;
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -63,36 +64,12 @@ fn set_mode(path: &Path, mode: u32) {
 }
 
 /// A system that refuses some changes, as another user's files, mount points and overlays make it do.
-struct Refusing {
-    errno: i32,
-    refuses: Box<dyn Fn(&Change<'_>) -> bool + Send + Sync>,
-}
-
-impl Backend for Refusing {
-    fn name(&self) -> &'static str {
-        "refusing"
-    }
-
-    fn queue(
-        &self,
-        files: &[Arc<DataFile>],
-        memory: Region,
-        depth: usize,
-        threads: usize,
-    ) -> outcore_io::Result<Box<dyn Queue>> {
-        Posix.queue(files, memory, depth, threads)
-    }
-
-    fn change(&self, change: &Change<'_>) -> std::io::Result<()> {
-        match (self.refuses)(change) {
-            true => Err(std::io::Error::from_raw_os_error(self.errno)),
-            false => Posix.change(change),
-        }
-    }
-}
-
 fn refusing(errno: i32, refuses: impl Fn(&Change<'_>) -> bool + Send + Sync + 'static) -> Option<Arc<dyn Backend>> {
-    Some(Arc::new(Refusing { errno, refuses: Box::new(refuses) }))
+    let change = move |change: &Change<'_>| match refuses(change) {
+        true => Err(std::io::Error::from_raw_os_error(errno)),
+        false => Ok(()),
+    };
+    Some(Arc::new(Hooked { change: Some(Box::new(change)), ..Hooked::default() }))
 }
 
 #[test]
