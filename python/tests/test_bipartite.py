@@ -11,6 +11,8 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import scipy.sparse as sp
 from networkx.algorithms import bipartite
@@ -202,3 +204,29 @@ def shell(folder: pathlib.Path, *words: str) -> str:
     done = subprocess.run([OUTCORE, *words], cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout + done.stderr
+
+
+@pytest.mark.skipif(OUTCORE is None, reason="no outcore command: set OUTCORE")
+@pytest.mark.parametrize("rows, columns, kind", [((1, 5), (5, 7), pa.int64()), (("ann", "eve"), ("dune", "heat"), pa.string())])
+def test_rows_and_columns_of_results_have_the_ids_that_were_given(rows, columns, kind, tmp_path):
+    pairs = [(rows[0], columns[0], 5.0), (rows[0], columns[1], 3.0), (rows[1], columns[0], 1.0)]
+    oc.import_matrix(pairs, tmp_path / "m.oc", bipartite=True)
+
+    def run(*arguments):
+        subprocess.run([OUTCORE, "run", *arguments, "--quiet"], check=True, cwd=tmp_path)
+
+    run("svds", "m.oc", "--k", "1", "--output", "u.parquet", "--right", "v.csv")
+    u, v = pq.read_table(tmp_path / "u.parquet"), pl.read_csv(tmp_path / "v.csv")
+    assert u.schema.field("row").type == kind
+    assert (u["row"].to_pylist(), v["column"].to_list()) == (list(rows), list(columns))
+    # A result is an input of the next run, with its ids or with their prefixes.
+    prefixed = u.set_column(0, "row", pa.array([f"left:{id}" for id in rows]))
+    pq.write_table(prefixed, tmp_path / "prefixed.parquet")
+    for factor in ("u.parquet", "prefixed.parquet"):
+        run("multiply", "m.oc", "--transpose", "--by", factor, "--output", "product.csv")
+        assert pl.read_csv(tmp_path / "product.csv")["column"].to_list() == list(columns)
+    other = u.set_column(0, "row", pa.array([rows[1], rows[0]]))
+    pq.write_table(other, tmp_path / "other.parquet")
+    command = [OUTCORE, "run", "multiply", "m.oc", "--transpose", "--by", "other.parquet", "--output", "product.csv"]
+    refused = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    assert refused.returncode == 5 and f"the id {rows[0]} in row 0" in refused.stderr

@@ -13,8 +13,9 @@ use crate::tall::vectors::Vectors;
 use outcore_declare::{Kind, NamedFact, Parameter, Unconverged, Values};
 use outcore_graph::Graph;
 use outcore_image::{Error, Result, Stats};
+use outcore_ingest::SIDES;
 use outcore_matrix::{DenseFile, Operand, SparseMatrix};
-use outcore_table::{DenseShape, Origin};
+use outcore_table::{DenseShape, Origin, string_ids};
 use std::path::{Path, PathBuf};
 
 /// A solver, as it is declared.
@@ -162,12 +163,15 @@ pub trait SolverPlan: Send {
 /// Shape and names of a dense matrix that has a row for each row of the operand.
 pub(crate) fn shape_of(matrix: &SparseMatrix, side: Operand, names: Vec<String>) -> DenseShape {
     let (rows, vertices) = (matrix.shape().0, matrix.graph().vertices());
-    let (vertices, id_name, id_base) = match (side, matrix.is_square()) {
-        (_, true) => (0..vertices, "vertex", 0),
-        (Operand::Matrix, false) => (0..rows, "row", 0),
-        (Operand::Transpose | Operand::Adjoint, false) => (rows..vertices, "column", rows),
+    let [of_rows, of_columns] = SIDES;
+    let (vertices, id_name, id_base, id_prefix) = match (side, matrix.is_square()) {
+        (_, true) => (0..vertices, "vertex", 0, ""),
+        (Operand::Matrix, false) => (0..rows, "row", 0, of_rows),
+        (Operand::Transpose | Operand::Adjoint, false) => (rows..vertices, "column", rows, of_columns),
     };
-    DenseShape { vertices, id_name, id_base, names, is_complex: false, is_vector: false, origin: Origin::default() }
+    let id_prefix = if string_ids(matrix.graph().image()) { id_prefix } else { "" };
+    let (is_complex, is_vector, origin) = (false, false, Origin::default());
+    DenseShape { vertices, id_name, id_base, id_prefix, names, is_complex, is_vector, origin }
 }
 
 /// The names of this number of vectors, in the order of their values.

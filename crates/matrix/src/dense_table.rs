@@ -11,7 +11,7 @@ use crate::dense::{DenseFile, DenseLayout};
 use crate::npy::{Element, refusal};
 use crate::sparse::{Operand, Side, SparseMatrix};
 use outcore_image::{Error, Result};
-use outcore_ingest::{RowIds, TableFile};
+use outcore_ingest::{RowIds, SIDES, TableFile};
 use outcore_io::Spill;
 use outcore_io::buffer::raw_bytes;
 use outcore_table::{Id, IdBatch, IdStream};
@@ -106,6 +106,8 @@ struct Ids<'a> {
     /// Number subtracted from numeric ids of the image: the first vertex of the side if the matrix is rectangular, 0 if
     /// it is square.
     base: u64,
+    /// The prefix of strings of the side if the matrix is rectangular: results have them without it.
+    prefix: Option<&'static str>,
 }
 
 impl<'a> Ids<'a> {
@@ -113,9 +115,10 @@ impl<'a> Ids<'a> {
         let (_, Side { first, count }, _) = matrix.rows_of(operand);
         let start = first as u64;
         let base = if matrix.is_square() { 0 } else { start };
+        let prefix = (!matrix.is_square()).then_some(SIDES[usize::from(first > 0)]);
         let stream = IdStream::new(matrix.graph().image())?;
         let (batch, end) = (IdBatch::Unsigned(Vec::new()), start + count as u64);
-        Ok(Ids { path, stream, batch, first: 0, next: start, end, start, base })
+        Ok(Ids { path, stream, batch, first: 0, next: start, end, start, base, prefix })
     }
 
     /// Refuses ids that are not the next ones.
@@ -143,7 +146,10 @@ impl<'a> Ids<'a> {
             let is_same = match (expected, found) {
                 (Id::Unsigned(id), RowIds::Integers(ids)) => ids[row] == i128::from(id) - i128::from(self.base),
                 (Id::Signed(id), RowIds::Integers(ids)) => ids[row] == i128::from(id) - i128::from(self.base),
-                (Id::Text(id), RowIds::Texts(ids)) => ids[row] == id,
+                (Id::Text(id), RowIds::Texts(ids)) => ids[row] == id || Some(&*ids[row]) == self.own(id),
+                (Id::Text(id), RowIds::Integers(ids)) => {
+                    self.own(id).and_then(|id| id.parse::<i128>().ok()) == Some(ids[row]) //
+                }
                 _ => false,
             };
             if !is_same {
@@ -154,11 +160,16 @@ impl<'a> Ids<'a> {
         Ok(())
     }
 
+    /// A string without the prefix of its side, if it has one.
+    fn own<'s>(&self, id: &'s str) -> Option<&'s str> {
+        self.prefix.and_then(|prefix| id.strip_prefix(prefix))
+    }
+
     fn other(&self, expected: Id<&str>, found: String) -> Error {
         let expected = match expected {
             Id::Unsigned(id) => (i128::from(id) - i128::from(self.base)).to_string(),
             Id::Signed(id) => (i128::from(id) - i128::from(self.base)).to_string(),
-            Id::Text(id) => id.to_owned(),
+            Id::Text(id) => self.own(id).unwrap_or(id).to_owned(),
         };
         let row = self.next - self.start;
         let advice = "rows under ids are in the order in which results of this image are written; if rows are in the \

@@ -7,10 +7,11 @@
 use crate::ids::{BATCH_IDS, BATCH_TEXT_BYTES, Id, IdStream, string_ids};
 use crate::origin::Origin;
 use crate::output::{Format, Owner, PutBatch, Rows, npy_start};
-use crate::table::{from_arrow, id_array, id_type};
+use crate::table::{array_of, data_type, from_arrow};
 use arrow_array::{ArrayRef, Float64Array, RecordBatch};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
-use outcore_image::{AtomicFile, Image, Result, check_file, require_disk};
+use outcore_format::IdType;
+use outcore_image::{AtomicFile, Error, Image, Result, check_file, require_disk};
 use outcore_io::buffer::raw_bytes;
 use outcore_io::{Array, Unit, folder};
 use std::io::Write as _;
@@ -20,6 +21,8 @@ use std::sync::Arc;
 
 /// Number of values of a table that are converted together.
 const BATCH_NUMBERS: usize = 1 << 17;
+/// Memory of an id of a batch as users see it.
+const ID_BYTES: usize = size_of::<Option<Id<&str>>>();
 /// Most numbers of rows that a [`DenseRows`] holds in memory while it gives some of them, or one row.
 pub const SWEPT_NUMBERS: usize = 1 << 16;
 
@@ -32,6 +35,8 @@ pub struct DenseShape {
     pub id_name: &'static str,
     /// Subtracted from ids that are numbers: columns of rectangular matrices are numbered after the rows.
     pub id_base: u64,
+    /// The prefix of ids that are strings: rows and columns of rectangular matrices are shown without it.
+    pub id_prefix: &'static str,
     /// The names of the columns.
     pub names: Vec<String>,
     /// Whether columns are alternately real and imaginary parts.
@@ -78,13 +83,30 @@ impl DenseShape {
         8 * (self.batch_rows().max(swept_rows) * columns) as u64
     }
 
+    /// The type of ids as users see them, unless they are strings.
+    fn integer_ids(&self, image: &Image) -> Option<IdType> {
+        let behind_prefix = image.manifest().id_type.filter(|_| !self.id_prefix.is_empty());
+        image.manifest().integer_ids().or(behind_prefix)
+    }
+
     /// An id as users see it.
-    fn shown<'a>(&self, id: Id<&'a str>) -> Id<&'a str> {
-        match id {
+    fn shown<'a>(&self, id: Id<&'a str>, kind: Option<IdType>) -> Result<Id<&'a str>> {
+        Ok(match id {
             Id::Unsigned(value) => Id::Unsigned(value.wrapping_sub(self.id_base)),
             Id::Signed(value) => Id::Signed(value.wrapping_sub_unsigned(self.id_base)),
-            Id::Text(text) => Id::Text(text),
-        }
+            Id::Text(text) => {
+                let own = text.strip_prefix(self.id_prefix);
+                let shown = match (kind, own) {
+                    (None, own) => Some(Id::Text(own.unwrap_or(text))),
+                    (Some(kind), Some(own)) if kind.is_signed() => own.parse().ok().map(Id::Signed),
+                    (Some(_), own) => own.and_then(|own| own.parse().ok()).map(Id::Unsigned),
+                };
+                shown.ok_or_else(|| {
+                    let expected = format!("expected an integer behind `{}` in ids of rows or columns", self.id_prefix);
+                    Error::custom(format!("{expected}, found `{text}`"))
+                })?
+            }
+        })
     }
 
     /// Lower bound of the memory for writing to a file, beside the numbers.
@@ -95,7 +117,7 @@ impl DenseShape {
         let format = Format::of(output)?;
         let (columns, batch) = (self.names.len(), self.batch_rows() as u64);
         let texts = if string_ids(image) { 4 * BATCH_TEXT_BYTES as u64 } else { 0 };
-        let batch_bytes = 8 * batch * (3 * columns as u64 + 2) + texts;
+        let batch_bytes = batch * (8 * (3 * columns as u64 + 2) + ID_BYTES as u64) + texts;
         // Beside the ids, where there are any.
         let writer_bytes = format.writer_bytes(self.rows() as u64, columns + 1);
         Ok(batch_bytes + self.giving_bytes() + IdStream::bytes(image) + writer_bytes)
@@ -196,24 +218,26 @@ fn write_array(image: &Arc<Image>, shape: &DenseShape, rows: &dyn DenseRows, out
 }
 
 fn write_table(image: &Arc<Image>, shape: &DenseShape, rows: &dyn DenseRows, output: &Path) -> Result<()> {
-    let mut fields = vec![Field::new(shape.id_name, id_type(image), false)];
+    let kind = shape.integer_ids(image);
+    let mut fields = vec![Field::new(shape.id_name, data_type(kind), false)];
     fields.extend(shape.names.iter().map(|name| Field::new(name, DataType::Float64, false)));
     let schema = Arc::new(Schema::new(fields).with_metadata(shape.origin.metadata()));
     let (step, columns, wanted) = (shape.batch_rows(), shape.names.len(), &shape.vertices);
     let batches = |put: PutBatch<'_>| {
         let mut numbers = Array::<f64>::zeroed(image.runtime().budget(), "rows of a result", step * columns)?;
         // A second copy of the numbers, column by column, and the ids.
-        let _batch = image.reserve("a batch of rows", 8 * (step * (2 * columns + 2)) as u64)?;
+        let _batch = image.reserve("a batch of rows", (step * (8 * (2 * columns + 2) + ID_BYTES)) as u64)?;
         let mut stream = IdStream::new(image)?;
         while let Some((first, ids)) = stream.next()? {
             let range = wanted.start.max(first)..wanted.end.min(first + ids.len() as u64);
             for start in range.clone().step_by(step) {
                 let vertices = start..range.end.min(start + step as u64);
-                let own = vertices.clone().map(|vertex| Some(shape.shown(ids.get((vertex - first) as usize))));
+                let shown = |vertex| shape.shown(ids.get((vertex - first) as usize), kind).map(Some);
+                let own = vertices.clone().map(shown).collect::<Result<Vec<_>>>()?;
                 let numbers = &mut numbers[..(vertices.end - vertices.start) as usize * columns];
                 let of_rows = (vertices.start - wanted.start) as usize..(vertices.end - wanted.start) as usize;
                 rows.by_vertex(of_rows, numbers)?;
-                let mut arrays = vec![id_array(image, own)];
+                let mut arrays = vec![array_of(kind, own.into_iter())];
                 for column in 0..columns {
                     let values = numbers.iter().skip(column).step_by(columns.max(1)).copied();
                     arrays.push(Arc::new(Float64Array::from_iter_values(values)));

@@ -600,7 +600,12 @@ fn shared<T: Raw + ArrowNativeType>(values: &Arc<Array<T>>, first: usize, len: u
 
 /// The type of the users' ids in a table.
 pub fn id_type(image: &Image) -> DataType {
-    match image.manifest().integer_ids() {
+    data_type(image.manifest().integer_ids())
+}
+
+/// The type of integer ids in a table; of strings without one.
+pub(crate) fn data_type(kind: Option<IdType>) -> DataType {
+    match kind {
         None => DataType::Utf8,
         Some(IdType::Int8) => DataType::Int8,
         Some(IdType::Int16) => DataType::Int16,
@@ -618,7 +623,15 @@ pub fn id_type(image: &Image) -> DataType {
 /// # Panics
 /// If an id is of another kind than those of the image.
 pub fn id_array<'a>(image: &Image, ids: impl Iterator<Item = Option<Id<&'a str>>>) -> ArrayRef {
-    match image.manifest().integer_ids() {
+    array_of(image.manifest().integer_ids(), ids)
+}
+
+/// Ids as an array of this type of integers, or as strings.
+///
+/// # Panics
+/// If an id is of another kind.
+pub(crate) fn array_of<'a>(kind: Option<IdType>, ids: impl Iterator<Item = Option<Id<&'a str>>>) -> ArrayRef {
+    match kind {
         None => Arc::new(ids.map(|id| id.map(|id| text(id))).collect::<StringArray>()),
         Some(IdType::Int8) => Arc::new(integers(ids, |bits| bits as i8).collect::<Int8Array>()),
         Some(IdType::Int16) => Arc::new(integers(ids, |bits| bits as i16).collect::<Int16Array>()),
