@@ -313,7 +313,7 @@ fn multiply(image: &Path) -> Result<()> {
             noted(matrix.multiply(Semiring::PlusTimes, operand, &factor, width, product).map(drop));
         }
     }
-    noted(svds(&matrix, &SvdsOptions { k: 1, max_iter: 2, ..SvdsOptions::default() }).map(drop));
+    noted(svds(&matrix, &SvdsOptions { k: 1, max_iterations: 2, ..SvdsOptions::default() }).map(drop));
     noted(check(matrix.graph()).map(drop));
     Ok(())
 }

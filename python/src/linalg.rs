@@ -53,7 +53,7 @@ fn filled<'py>(
 pub(crate) fn delivered<'py>(
     py: Python<'py>,
     matrix: &PyMatrix,
-    vectors: &mut Vectors<'_>,
+    vectors: &mut Vectors,
     out: Option<PyReadwriteArray2<'py, f64>>,
 ) -> PyResult<Bound<'py, PyArray2<f64>>> {
     let (rows, count) = vectors.shape();

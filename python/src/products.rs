@@ -31,7 +31,8 @@ pub fn rank_rows<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let (stop, dangling) = (choose(py, "stop", stop)?, choose(py, "dangling", dangling)?);
     let personalization = personalization.as_ref().map(|numbers| numbers.as_slice()).transpose()?;
-    let options = RankOptions { alpha, tol, stop, max_iter, dangling, weights, personalization, vectors };
+    let options =
+        RankOptions { alpha, tol, stop, max_iterations: max_iter, dangling, weights, personalization, vectors };
     if out.is_none() {
         require_room(py, matrix, matrix.matrix.shape().0, 1)?;
     }

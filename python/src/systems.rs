@@ -40,7 +40,7 @@ pub fn solve<'py>(
         Some(multiply) => Preconditioner::Function(multiply),
     };
     let (b, x0) = (b.as_slice()?, x0.as_ref().map(|x0| x0.as_slice()).transpose()?);
-    let options = SolveOptions { rtol, atol, maxiter, x0, restart, preconditioner };
+    let options = SolveOptions { rtol, atol, max_iterations: maxiter, x0, restart, preconditioner };
     let sparse = matrix.for_operation(py);
     let graph = sparse.graph();
     let (found, samples) = run_sampled(py, graph.runtime(), || solve(&sparse, b, &options))?;

@@ -54,6 +54,7 @@ impl Default for BellmanFordOptions {
 
 /// Statistics of a computation of shortest paths.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct BellmanFord {
     /// Number of vectors multiplied.
     pub products: u64,
@@ -109,7 +110,7 @@ pub fn bellman_ford(
 /// Distances from a few sources, side by side, in the order of the image.
 struct Search<'a> {
     matrix: &'a SparseMatrix,
-    space: Space<'a>,
+    space: Space,
     /// The matrices that distances are multiplied by, one after the other.
     operands: &'static [Operand],
     by_values: bool,
@@ -143,7 +144,7 @@ impl<'a> Search<'a> {
         let vertices = || Array::zeroed(budget, PURPOSE, rows);
         Ok(Search {
             matrix,
-            space: Space { runtime: graph.runtime(), rows, width, is_complex: false },
+            space: Space { runtime: graph.runtime().clone(), rows, width, is_complex: false },
             operands,
             by_values,
             _weights: weights.collect::<Result<_>>()?,
@@ -288,7 +289,7 @@ impl<'a> Search<'a> {
     fn write(&self, sources: usize, distances: &mut [f64]) -> Result<()> {
         let (rows, width) = (self.space.rows, self.space.width);
         let places: &[AtomicF64] = shared(distances);
-        vertex_map(self.space.runtime, rows as u64, |range| {
+        vertex_map(&self.space.runtime, rows as u64, |range| {
             for vertex in range {
                 let (row, lengths) = (self.matrix.row_at(vertex), &self.distances[vertex * width..][..sources]);
                 lengths.iter().enumerate().for_each(|(source, &length)| places[source * rows + row].store(length));

@@ -376,7 +376,7 @@ fn hold(runtime: &Runtime) -> Result<Reservation> {
 }
 
 /// A checksum that identifies an operator.
-fn fingerprint<'a>(operator: &dyn Operator<'a>) -> Result<u32> {
+fn fingerprint(operator: &dyn Operator<'_>) -> Result<u32> {
     let width = if operator.matrix().is_complex() { 2 } else { 1 };
     let space = space(operator, width);
     let vector = |rows| Array::zeroed(space.runtime.budget(), "vectors that tell matrices apart", rows * width);

@@ -130,7 +130,7 @@ impl StoredVectors {
 
 /// Result of a run.
 #[derive(Debug)]
-pub struct Found<'a> {
+pub struct Found {
     /// Summary for the user.
     pub lines: Vec<String>,
     /// The values, as columns.
@@ -138,7 +138,7 @@ pub struct Found<'a> {
     /// Further facts of the run, by the names that Python has for them.
     pub facts: Vec<NamedFact>,
     /// The results, in the order of [`Needs::shapes`].
-    pub dense: Vec<Dense<'a>>,
+    pub dense: Vec<Dense>,
     /// The error, if the run did not converge.
     pub unconverged: Option<Unconverged>,
     /// Statistics of the run: time, reads, memory.
@@ -157,7 +157,7 @@ pub trait SolverPlan: Send {
     ///
     /// # Errors
     /// Those of the solver, and of the verification.
-    fn run<'a>(&self, matrix: &'a SparseMatrix, verify: bool) -> Result<Found<'a>>;
+    fn run(&self, matrix: &SparseMatrix, verify: bool) -> Result<Found>;
 }
 
 /// Shape and names of a dense matrix that has a row for each row of the operand.
@@ -271,7 +271,7 @@ pub(crate) fn both_shapes(matrix: &SparseMatrix, count: usize) -> Vec<DenseShape
 }
 
 /// Vectors of both sides as results.
-pub(crate) fn both_sides<'a>(matrix: &'a SparseMatrix, left: Vectors<'a>, right: Vectors<'a>) -> Vec<Dense<'a>> {
+pub(crate) fn both_sides(matrix: &SparseMatrix, left: Vectors, right: Vectors) -> Vec<Dense> {
     let shapes = both_shapes(matrix, left.shape().1);
     let sides = [Operand::Matrix, Operand::Transpose].into_iter().zip([left, right]);
     sides.zip(shapes).map(|((side, vectors), shape)| Dense::new(matrix, side, shape, Store::Vectors(vectors))).collect()

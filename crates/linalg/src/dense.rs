@@ -12,32 +12,32 @@ use std::path::{Path, PathBuf};
 
 /// A dense result: a row for each row of the matrix, or for each column.
 #[derive(Debug)]
-pub struct Dense<'a> {
+pub struct Dense {
     /// Shape and names of rows and columns.
     pub shape: DenseShape,
-    matrix: &'a SparseMatrix,
+    matrix: SparseMatrix,
     side: Operand,
-    store: Store<'a>,
+    store: Store,
 }
 
 /// Storage of the numbers.
 #[derive(Debug)]
-pub(crate) enum Store<'a> {
-    Vectors(Vectors<'a>),
-    Complex(ComplexVectors<'a>),
+pub(crate) enum Store {
+    Vectors(Vectors),
+    Complex(ComplexVectors),
     /// Matrices stored one after the other, with rows in the order of the ids; side by side in the result.
     Ordered(Array<f64>, usize),
     /// An embedding, and the sign of each column.
-    Embedding(Box<Embedding<'a>>, Vec<f64>),
+    Embedding(Box<Embedding>, Vec<f64>),
     /// In a temporary file, in the order of the image.
     Product(UnnamedProduct),
     /// In the file that it goes to, which has no name yet; [`Dense::write`] must name it later.
     Written(UnnamedProduct, PathBuf),
 }
 
-impl<'a> Dense<'a> {
-    pub(crate) fn new(matrix: &'a SparseMatrix, side: Operand, shape: DenseShape, store: Store<'a>) -> Self {
-        Dense { shape, matrix, side, store }
+impl Dense {
+    pub(crate) fn new(matrix: &SparseMatrix, side: Operand, shape: DenseShape, store: Store) -> Self {
+        Dense { shape, matrix: matrix.clone(), side, store }
     }
 
     /// Writes it to a file, in the format that its name ends in: tables have a column of ids, and a `.npy` file has the
@@ -46,9 +46,9 @@ impl<'a> Dense<'a> {
     /// # Errors
     /// Those of [`write_dense`]; a file other than the one that a product was already written to.
     pub fn write(mut self, output: &Path) -> Result<()> {
-        let image = self.matrix.graph().image();
-        let bytes = self.shape.output_bytes(image, output)?;
+        let bytes = self.shape.output_bytes(self.matrix.graph().image(), output)?;
         self.leave(bytes)?;
+        let image = self.matrix.graph().image();
         match self.store {
             Store::Written(_, there) if there != output => {
                 let text = format!("expected the product to go to {}, found {}", there.display(), output.display());
@@ -148,7 +148,7 @@ impl<'a> Dense<'a> {
     }
 }
 
-impl DenseRows for Dense<'_> {
+impl DenseRows for Dense {
     fn by_vertex(&self, rows: Range<usize>, numbers: &mut [f64]) -> Result<()> {
         let count = self.shape.names.len();
         match &self.store {

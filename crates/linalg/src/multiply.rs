@@ -140,7 +140,7 @@ impl SolverPlan for Multiplying {
         })
     }
 
-    fn run<'a>(&self, matrix: &'a SparseMatrix, verify: bool) -> Result<Found<'a>> {
+    fn run(&self, matrix: &SparseMatrix, verify: bool) -> Result<Found> {
         let factor = DenseFactor::File(&self.factor);
         let product = matrix.multiply_to_file(self.semiring, self.operand, factor, &self.place())?;
         if verify {

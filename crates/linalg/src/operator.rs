@@ -227,9 +227,14 @@ pub(crate) fn square_rows(matrix: &SparseMatrix) -> Result<usize> {
 }
 
 /// The space of an operator's factors, in blocks of this number of columns; a complex column counts as two.
-pub(crate) fn space<'a>(operator: &dyn Operator<'a>, width: usize) -> Space<'a> {
+pub(crate) fn space(operator: &dyn Operator<'_>, width: usize) -> Space {
     let matrix = operator.matrix();
-    Space { runtime: matrix.graph().runtime(), rows: operator.shape().1, width, is_complex: matrix.is_complex() }
+    Space {
+        runtime: matrix.graph().runtime().clone(),
+        rows: operator.shape().1,
+        width,
+        is_complex: matrix.is_complex(),
+    }
 }
 
 /// Refuses a matrix if a row of its product with a random vector differs by more than rounding from that of its
@@ -274,7 +279,7 @@ pub(crate) fn check_symmetric(operator: &Counted<'_, '_>) -> Result<()> {
 /// most, by products with a unit vector.
 fn unsymmetric(
     operators: [&Counted<'_, '_>; 2],
-    space: &Space<'_>,
+    space: &Space,
     [unit, of_column, of_row]: [&mut [f64]; 3],
     row: usize,
 ) -> Result<Error> {

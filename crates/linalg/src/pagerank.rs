@@ -45,12 +45,12 @@ const SUMS: std::ops::RangeInclusive<f64> = 1e-200..=1e200;
 pub struct RankOptions<'a> {
     /// The probability of following an edge rather than jumping anywhere.
     pub alpha: f64,
-    /// Stop when the residual, the sum of absolute changes, is below this; 0 makes exactly `max_iter` iterations.
+    /// Stop when the residual, the sum of absolute changes, is below this; 0 makes exactly `max_iterations` iterations.
     pub tol: f64,
     /// The bound of the residual: `tol`, or `tol` times the number of rows.
     pub stop: Stop,
     /// The most iterations.
-    pub max_iter: u32,
+    pub max_iterations: u32,
     /// Treatment of the rank of rows without entries, or with a sum of 0.
     pub dangling: Dangling,
     /// Whether entries count by their values. Otherwise all are the same, and no value is read.
@@ -67,7 +67,7 @@ impl Default for RankOptions<'_> {
             alpha: 0.85,
             tol: 1e-8,
             stop: Stop::Residual,
-            max_iter: 200,
+            max_iterations: 200,
             dangling: Dangling::Networkx,
             weights: true,
             personalization: None,
@@ -78,9 +78,10 @@ impl Default for RankOptions<'_> {
 
 /// Ranks, and how they converged.
 #[derive(Debug)]
-pub struct Ranks<'a> {
+#[non_exhaustive]
+pub struct Ranks {
     /// One column.
-    pub ranks: Vectors<'a>,
+    pub ranks: Vectors,
     /// Number of iterations.
     pub iterations: u32,
     /// The sum of the absolute changes in the last iteration. Ranks are at most alpha / (1 - alpha) times that away
@@ -110,17 +111,17 @@ pub struct Ranks<'a> {
 /// A matrix that is not square; options that cannot be; values that are negative, or whose sum in a row is neither 0
 /// nor from 1e-200 to 1e200; too little memory for one vector; a page that cannot be read or is damaged; a full disk; a
 /// request to stop. Ranks that have not converged are no error.
-pub fn pagerank<'a>(matrix: &'a SparseMatrix, options: &RankOptions<'_>) -> Result<Ranks<'a>> {
+pub fn pagerank(matrix: &SparseMatrix, options: &RankOptions<'_>) -> Result<Ranks> {
     let rows = check(matrix, options)?;
     let by_values = options.weights && matrix.has_values();
-    let space = Space { runtime: matrix.graph().runtime(), rows, width: 1, is_complex: false };
+    let space = Space { runtime: matrix.graph().runtime().clone(), rows, width: 1, is_complex: false };
     let vectors = choose(matrix, &space, options.vectors, by_values)?;
     let mut costs = Costs::by_values(matrix, "PageRank", by_values);
     let _weights = if by_values { Some(matrix.keep_values(Operand::Transpose)?) } else { None };
-    let mut walk = Walk::new(matrix, options, space, vectors, by_values)?;
+    let mut walk = Walk::new(matrix, options, space.clone(), vectors, by_values)?;
     walk.begin(&mut costs)?;
     let threshold = options.stop.threshold(options.tol, rows as u64);
-    while rows > 0 && walk.iterations < options.max_iter && walk.residual() >= threshold {
+    while rows > 0 && walk.iterations < options.max_iterations && walk.residual() >= threshold {
         walk.step(&mut costs)?;
     }
     let (iterations, residual) = (walk.iterations, walk.residual());
@@ -129,7 +130,7 @@ pub fn pagerank<'a>(matrix: &'a SparseMatrix, options: &RankOptions<'_>) -> Resu
     let room = Room { folder: temporary_folder(matrix.graph()), left_bytes: 0 };
     let mut basis = Basis::new(space, room, 1)?;
     basis.push(factor);
-    let stats = costs.stats.finish(space.runtime, column_pages(matrix, by_values));
+    let stats = costs.stats.finish(matrix.graph().runtime(), column_pages(matrix, by_values));
     Ok(Ranks {
         ranks: Vectors::new(basis, matrix, 1, Operand::Matrix),
         iterations,
@@ -174,7 +175,7 @@ fn check(matrix: &SparseMatrix, options: &RankOptions<'_>) -> Result<usize> {
 }
 
 /// Number of vectors in memory: the requested one, or as many as fit.
-fn choose(matrix: &SparseMatrix, space: &Space<'_>, given: Option<usize>, by_values: bool) -> Result<usize> {
+fn choose(matrix: &SparseMatrix, space: &Space, given: Option<usize>, by_values: bool) -> Result<usize> {
     let (graph, workers) = (matrix.graph(), space.runtime.threads() as u64);
     let more_bytes = if by_values { values_bytes(matrix) } else { 0 };
     let bytes = |vectors: usize| {
@@ -201,7 +202,7 @@ enum Store {
 
 impl Store {
     /// One in memory, if it is to be there.
-    fn new(matrix: &SparseMatrix, space: &Space<'_>, in_memory: bool) -> Result<Self> {
+    fn new(matrix: &SparseMatrix, space: &Space, in_memory: bool) -> Result<Self> {
         Ok(match in_memory {
             true => Store::Memory(Array::zeroed(space.runtime.budget(), PURPOSE, space.rows)?),
             false => Store::File(StoredFile::create(matrix, space.rows, 1)?),
@@ -241,7 +242,7 @@ impl Store {
 struct Walk<'a, 'o> {
     matrix: &'a SparseMatrix,
     options: &'o RankOptions<'o>,
-    space: Space<'a>,
+    space: Space,
     by_values: bool,
     /// Ranks over the sums of their rows.
     factor: Array<f64>,
@@ -264,14 +265,13 @@ impl<'a, 'o> Walk<'a, 'o> {
     fn new(
         matrix: &'a SparseMatrix,
         options: &'o RankOptions<'o>,
-        space: Space<'a>,
+        space: Space,
         vectors: usize,
         by_values: bool,
     ) -> Result<Self> {
         Ok(Walk {
             matrix,
             options,
-            space,
             by_values,
             factor: Array::zeroed(space.runtime.budget(), PURPOSE, space.rows)?,
             product: Store::new(matrix, &space, vectors > 1)?,
@@ -283,6 +283,7 @@ impl<'a, 'o> Walk<'a, 'o> {
             change: if space.rows == 0 { 0.0 } else { f64::INFINITY },
             iterations: 0,
             read_bytes: 0,
+            space,
         })
     }
 

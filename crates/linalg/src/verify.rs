@@ -115,11 +115,11 @@ fn check_residual(name: &str, stated: f64, computed: f64, rounding: f64) -> Resu
 }
 
 /// Refuses vectors that are not orthonormal.
-pub fn check_orthonormal(vectors: &Vectors<'_>, matrix: &SparseMatrix) -> Result<()> {
+pub fn check_orthonormal(vectors: &Vectors, matrix: &SparseMatrix) -> Result<()> {
     check_unit(&gram(vectors, matrix)?, vectors.shape().1)
 }
 
-fn gram(vectors: &Vectors<'_>, matrix: &SparseMatrix) -> Result<Vec<f64>> {
+fn gram(vectors: &Vectors, matrix: &SparseMatrix) -> Result<Vec<f64>> {
     let count = vectors.shape().1;
     let mut gram = vec![0.0; count * count];
     for_each_vector_row(vectors, matrix, |row| {
@@ -133,7 +133,7 @@ fn gram(vectors: &Vectors<'_>, matrix: &SparseMatrix) -> Result<Vec<f64>> {
 
 /// Calls `work` with every row of some vectors.
 fn for_each_vector_row(
-    vectors: &Vectors<'_>,
+    vectors: &Vectors,
     matrix: &SparseMatrix,
     mut work: impl FnMut(&[f64]) -> Result<()>,
 ) -> Result<()> {
@@ -148,12 +148,7 @@ pub(crate) fn vectors_bytes(matrix: &SparseMatrix, count: usize) -> u64 {
 }
 
 /// Checks real eigenpairs: residuals, and that vectors are orthonormal.
-pub fn check_eigenpairs(
-    matrix: &SparseMatrix,
-    values: &[f64],
-    vectors: &mut Vectors<'_>,
-    residuals: &[f64],
-) -> Result<()> {
+pub fn check_eigenpairs(matrix: &SparseMatrix, values: &[f64], vectors: &mut Vectors, residuals: &[f64]) -> Result<()> {
     vectors.leave(vectors_bytes(matrix, values.len()))?;
     let scale = values.iter().fold(0.0f64, |most, value| most.max(value.abs()));
     let mut pushed = Pushed::new(matrix, Operand::Matrix)?;
@@ -173,7 +168,7 @@ pub fn check_laplacian(
     matrix: &SparseMatrix,
     is_normalised: bool,
     values: &[f64],
-    vectors: &mut Vectors<'_>,
+    vectors: &mut Vectors,
     residuals: &[f64],
 ) -> Result<()> {
     let (rows, count) = vectors.shape();
@@ -217,7 +212,7 @@ pub fn check_laplacian(
 pub fn check_complex_pairs(
     matrix: &SparseMatrix,
     values: &[c64],
-    vectors: &mut ComplexVectors<'_>,
+    vectors: &mut ComplexVectors,
     residuals: &[f64],
 ) -> Result<()> {
     vectors.leave(vectors_bytes(matrix, 1))?;
@@ -265,7 +260,7 @@ pub(crate) fn hermitian_bytes(matrix: &SparseMatrix, count: usize) -> u64 {
 pub fn check_hermitian_pairs(
     matrix: &SparseMatrix,
     values: &[f64],
-    vectors: &mut ComplexVectors<'_>,
+    vectors: &mut ComplexVectors,
     residuals: &[f64],
 ) -> Result<()> {
     vectors.leave(hermitian_bytes(matrix, values.len()))?;
@@ -319,7 +314,7 @@ pub fn check_singular(
     matrix: &SparseMatrix,
     operand: Operand,
     values: &[f64],
-    [from, to]: [&Vectors<'_>; 2],
+    [from, to]: [&Vectors; 2],
     most: impl Fn(usize) -> f64,
     means: Option<&[f64]>,
 ) -> Result<()> {
@@ -345,12 +340,7 @@ pub fn check_singular(
 }
 
 /// Checks non-negative factors: that they are, and the loss.
-pub fn check_factors(
-    matrix: &SparseMatrix,
-    w: &mut Vectors<'_>,
-    h_transposed: &mut Vectors<'_>,
-    stated: f64,
-) -> Result<()> {
+pub fn check_factors(matrix: &SparseMatrix, w: &mut Vectors, h_transposed: &mut Vectors, stated: f64) -> Result<()> {
     let count = w.shape().1;
     w.leave(vectors_bytes(matrix, count))?;
     h_transposed.leave(vectors_bytes(matrix, count))?;

@@ -65,6 +65,7 @@ pub(crate) struct Side {
 }
 
 /// A sparse matrix: an image, read by rows or by columns.
+#[derive(Clone)]
 pub struct SparseMatrix {
     graph: Graph,
     values: bool,

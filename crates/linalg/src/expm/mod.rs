@@ -153,7 +153,7 @@ impl SolverPlan for Multiplying {
         })
     }
 
-    fn run<'a>(&self, matrix: &'a SparseMatrix, verify: bool) -> Result<Found<'a>> {
+    fn run(&self, matrix: &SparseMatrix, verify: bool) -> Result<Found> {
         let (runtime, columns) = (matrix.graph().runtime(), self.columns());
         let b = self.factor.read(runtime, "a dense matrix", self.factor.is_complex())?;
         let mut results =
@@ -183,6 +183,7 @@ impl SolverPlan for Multiplying {
 
 /// Statistics of a product with a matrix exponential.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct ExpmMultiply {
     /// Number of vectors multiplied.
     pub products: u64,
@@ -263,7 +264,7 @@ fn steps(times: &[f64]) -> Vec<Step> {
 struct Series<'a, 'c> {
     operator: Counted<'a, 'c>,
     norms: Norms,
-    space: Space<'a>,
+    space: Space,
     /// The last term, its product with the matrix, and the sum of the terms.
     vectors: RefCell<[Array<f64>; 3]>,
 }

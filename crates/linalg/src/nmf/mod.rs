@@ -102,7 +102,7 @@ fn plan(matrix: &SparseMatrix, Given { values, checkpoint, .. }: Given) -> Resul
         n_components: values.size("n_components"),
         solver: values.choice("solver"),
         tol: values.real("tol"),
-        max_iter: values.whole("max_iter"),
+        max_iterations: values.whole("max_iter"),
         alpha_w: values.real("alpha_w"),
         alpha_h: values.real("alpha_h"),
         l1_ratio: values.real("l1_ratio"),
@@ -132,10 +132,10 @@ impl SolverPlan for NmfOptions {
             columns_per_pass: sizes.layout.panel_columns,
             passes: format!(
                 "at most {}: one, and {} over rows and {} over columns for each of at most {} iterations",
-                self.max_iter.saturating_mul(2 * panels).saturating_add(1),
+                self.max_iterations.saturating_mul(2 * panels).saturating_add(1),
                 panels,
                 panels,
-                self.max_iter
+                self.max_iterations
             ),
             bytes_per_pass: vec![pass_bytes(matrix, Operand::Matrix), pass_bytes(matrix, Operand::Transpose)],
             files: None,
@@ -143,7 +143,7 @@ impl SolverPlan for NmfOptions {
         })
     }
 
-    fn run<'a>(&self, matrix: &'a SparseMatrix, verify: bool) -> Result<Found<'a>> {
+    fn run(&self, matrix: &SparseMatrix, verify: bool) -> Result<Found> {
         let mut factors = nmf(matrix, self)?;
         let loss = factors.losses.last().copied().unwrap_or(0.0);
         if verify {
@@ -182,7 +182,7 @@ pub struct NmfOptions {
     /// of what it was in the beginning.
     pub tol: f64,
     /// The most iterations.
-    pub max_iter: u64,
+    pub max_iterations: u64,
     /// A penalty for W, for each column of the matrix.
     pub alpha_w: f64,
     /// A penalty for H, for each row of the matrix.
@@ -212,7 +212,7 @@ impl Default for NmfOptions {
             n_components: 8,
             solver: Solver::default(),
             tol: 1e-4,
-            max_iter: 200,
+            max_iterations: 200,
             alpha_w: 0.0,
             alpha_h: 0.0,
             l1_ratio: 0.0,
@@ -224,11 +224,12 @@ impl Default for NmfOptions {
 
 /// Non-negative factors.
 #[derive(Debug)]
-pub struct Nmf<'a> {
+#[non_exhaustive]
+pub struct Nmf {
     /// W, with a row for each row of the matrix.
-    pub w: Vectors<'a>,
+    pub w: Vectors,
     /// The transpose of H, with a row for each column of the matrix.
-    pub h_transposed: Vectors<'a>,
+    pub h_transposed: Vectors,
     /// The sum of the squares of `A - W H` in the beginning and after every iteration, without penalties. A loss below
     /// about 10^-15 of the sum of the squares of `A` is rounding.
     pub losses: Vec<f64>,
@@ -250,7 +251,7 @@ pub struct Nmf<'a> {
 /// # Errors
 /// Negative entries; options that cannot be; entries that are too large, or so small that their squares vanish; too
 /// little memory for a column of each factor; a page that cannot be read or is damaged; a full disk; a request to stop.
-pub fn nmf<'a>(matrix: &'a SparseMatrix, options: &NmfOptions) -> Result<Nmf<'a>> {
+pub fn nmf(matrix: &SparseMatrix, options: &NmfOptions) -> Result<Nmf> {
     check_options(options)?;
     let costs = RefCell::new(Costs::new(matrix, "nmf"));
     require_real(matrix)?;
@@ -281,7 +282,7 @@ pub fn nmf<'a>(matrix: &'a SparseMatrix, options: &NmfOptions) -> Result<Nmf<'a>
 }
 
 fn check_options(options: &NmfOptions) -> Result<()> {
-    let &NmfOptions { n_components, tol, max_iter, alpha_w, alpha_h, l1_ratio, .. } = options;
+    let &NmfOptions { n_components, tol, max_iterations, alpha_w, alpha_h, l1_ratio, .. } = options;
     let usage = |text: String| Err(Error::Usage(text));
     if !(1..=MOST_COMPONENTS).contains(&n_components) {
         return usage(format!("expected n_components from 1 to {MOST_COMPONENTS}, found {n_components}"));
@@ -289,7 +290,7 @@ fn check_options(options: &NmfOptions) -> Result<()> {
     if !(0.0..=1.0).contains(&tol) {
         return usage(format!("expected tol from 0 to 1, found {tol}"));
     }
-    if max_iter == 0 {
+    if max_iterations == 0 {
         return usage("expected max_iter of at least 1, found 0".to_owned());
     }
     for (name, alpha) in [("alpha_w", alpha_w), ("alpha_h", alpha_h)] {
@@ -304,8 +305,8 @@ fn check_options(options: &NmfOptions) -> Result<()> {
 }
 
 /// W, or the transpose of H.
-struct Factor<'a> {
-    panels: Panels<'a>,
+struct Factor {
+    panels: Panels,
     /// Its transpose times itself.
     gram: Gram,
     /// Penalties added to the gradient and to the second derivatives.
@@ -314,11 +315,11 @@ struct Factor<'a> {
     hold: Array<f64>,
 }
 
-struct Run<'a> {
+struct Run {
     solver: Solver,
-    w: Factor<'a>,
-    h: Factor<'a>,
-    product: Panels<'a>,
+    w: Factor,
+    h: Factor,
+    product: Panels,
     buffers: Vec<Mutex<Array<f64>>>,
     /// The loss in the beginning and after every iteration.
     losses: Vec<f64>,
@@ -363,7 +364,7 @@ impl Sizes {
         let (runtime, most_rows) = (matrix.graph().runtime(), m.max(n));
         let layout = Layout::new(columns, panel_columns, most_rows);
         let worker_numbers = 3 * layout.piece_numbers() + layout.piece_rows * layout.panel_columns;
-        let space = Space { runtime, rows: most_rows, width: layout.block_width(), is_complex: false };
+        let space = Space { runtime: runtime.clone(), rows: most_rows, width: layout.block_width(), is_complex: false };
         let sums_bytes = (space.most_stripes() * layout.blocks().pow(2) * size_of::<Square>()) as u64;
         let buffers_bytes = 3 * layout.buffer_bytes();
         let work_bytes = 8 * (runtime.threads() * worker_numbers) as u64 + buffers_bytes + sums_bytes;
@@ -377,10 +378,10 @@ impl Sizes {
     }
 }
 
-impl<'a> Run<'a> {
+impl Run {
     /// A run with random factors. Memory is taken for as many columns of a pass as there is room for, and then for
     /// panels.
-    fn new(matrix: &'a SparseMatrix, options: &NmfOptions, sums: &EntrySums) -> Result<Self> {
+    fn new(matrix: &SparseMatrix, options: &NmfOptions, sums: &EntrySums) -> Result<Self> {
         let (graph, columns) = (matrix.graph(), options.n_components);
         let (m, n) = (matrix.shape().0 as usize, matrix.shape().1 as usize);
         let (runtime, most_rows) = (graph.runtime(), m.max(n));
@@ -397,10 +398,10 @@ impl<'a> Run<'a> {
         let buffer = |_| Ok(Mutex::new(array("pieces of factors", sizes.worker_numbers)?));
         let buffers = (0..runtime.threads()).map(buffer).collect::<Result<_>>()?;
         let mut panels = |rows| {
-            let space = Space { runtime, rows, width: chosen.block_width(), is_complex: false };
+            let space = Space { runtime: runtime.clone(), rows, width: chosen.block_width(), is_complex: false };
             Panels::new(space, chosen, temporary_folder(graph), &mut room_bytes)
         };
-        let factor = |panels: Panels<'a>, alpha: f64, hold_rows: usize| {
+        let factor = |panels: Panels, alpha: f64, hold_rows: usize| {
             let penalty = [alpha * options.l1_ratio, alpha * (1.0 - options.l1_ratio)];
             let hold_numbers = if is_in_memory { 0 } else { hold_rows * chosen.panel_columns };
             Ok::<_, Error>(Factor { panels, gram: Gram::new(), penalty, hold: array("a panel", hold_numbers)? })
@@ -436,11 +437,11 @@ impl<'a> Run<'a> {
     /// Improves both factors until they are good enough; returns whether they are.
     fn run(
         &mut self,
-        forward: &Counted<'a, '_>,
-        backward: &Counted<'a, '_>,
+        forward: &Counted<'_, '_>,
+        backward: &Counted<'_, '_>,
         options: &NmfOptions,
         squares: f64,
-        mut checkpoint: Option<Checkpoint<'a>>,
+        mut checkpoint: Option<Checkpoint<'_>>,
     ) -> Result<bool> {
         resume(&mut checkpoint, self)?;
         let loss = |inner: f64, w: &Gram, h: &Gram| match squares - 2.0 * inner + inner_product(w, h) {
@@ -470,7 +471,7 @@ impl<'a> Run<'a> {
                 }
                 Solver::MultiplicativeUpdates => false,
             };
-            if is_good || iteration >= options.max_iter {
+            if is_good || iteration >= options.max_iterations {
                 return Ok(is_good);
             }
         }
@@ -483,7 +484,7 @@ impl<'a> Run<'a> {
     }
 }
 
-impl Resumable for Run<'_> {
+impl Resumable for Run {
     fn blocks(&mut self) -> &mut dyn Blocks {
         self
     }
@@ -499,7 +500,7 @@ impl Resumable for Run<'_> {
     }
 }
 
-impl Blocks for Run<'_> {
+impl Blocks for Run {
     fn serials(&self) -> Vec<u64> {
         vec![2 * self.iterations(), 2 * self.iterations() + 1]
     }
@@ -520,9 +521,9 @@ fn improve(
     operator: &Counted<'_, '_>,
     solver: Solver,
     buffers: &[Mutex<Array<f64>>],
-    product: &mut Panels<'_>,
-    fixed: &mut Factor<'_>,
-    free: &mut Factor<'_>,
+    product: &mut Panels,
+    fixed: &mut Factor,
+    free: &mut Factor,
 ) -> Result<Sums> {
     product.set_rows(free.panels.space.rows);
     for panel in 0..product.layout.panels() {

@@ -35,11 +35,11 @@ pub(crate) struct Piece<'b> {
 /// `given`, before and after. Without `given` the old factor is not read.
 pub(crate) fn change(
     buffers: &[Mutex<Array<f64>>],
-    panels: &mut Panels<'_>,
-    mut given: Option<&mut Panels<'_>>,
+    panels: &mut Panels,
+    mut given: Option<&mut Panels>,
     work: &(impl Fn(&mut Piece<'_>) + Sync),
 ) -> Result<Sums> {
-    let (space, layout) = (panels.space, panels.layout);
+    let (space, layout) = (panels.space.clone(), panels.layout);
     let (stripe_rows, stripes) = panels.stripes();
     let given = given.as_mut().map(|given| given.stripes().1);
     let parts = space.stripes(|worker, rows| {

@@ -17,15 +17,15 @@ use std::cell::RefCell;
 pub(crate) struct Deflated<'b, 'a, 'c> {
     squared: &'b Squared<'a, 'c>,
     /// The known vectors: `near` on the side of the factors, `far` on that of products with the first operator.
-    near: &'b Basis<'a>,
-    far: &'b Basis<'a>,
+    near: &'b Basis,
+    far: &'b Basis,
     unit: f64,
     /// A factor without its share in the known vectors.
     rest: RefCell<Array<f64>>,
 }
 
 impl<'b, 'a, 'c> Deflated<'b, 'a, 'c> {
-    pub fn new(squared: &'b Squared<'a, 'c>, near: &'b Basis<'a>, far: &'b Basis<'a>, unit: f64) -> Result<Self> {
+    pub fn new(squared: &'b Squared<'a, 'c>, near: &'b Basis, far: &'b Basis, unit: f64) -> Result<Self> {
         let rest = RefCell::new(near.space.zeros("vectors without the known ones")?);
         Ok(Deflated { squared, near, far, unit, rest })
     }

@@ -130,7 +130,7 @@ fn plan(matrix: &SparseMatrix, given: Given) -> Result<Box<dyn SolverPlan>> {
 impl SolverPlan for EigsOptions {
     fn needs(&self, matrix: &SparseMatrix) -> Result<Needs> {
         let rows = matrix.shape().0 as usize;
-        let space = Space { runtime: matrix.graph().runtime(), rows, width: 1, is_complex: false };
+        let space = Space { runtime: matrix.graph().runtime().clone(), rows, width: 1, is_complex: false };
         let Sizes { is_small, most_blocks, bytes, .. } = Sizes::of(&space, self);
         Ok(Needs {
             least_bytes: bytes + values_bytes(matrix),
@@ -146,7 +146,7 @@ impl SolverPlan for EigsOptions {
         })
     }
 
-    fn run<'a>(&self, matrix: &'a SparseMatrix, verify: bool) -> Result<Found<'a>> {
+    fn run(&self, matrix: &SparseMatrix, verify: bool) -> Result<Found> {
         let mut pairs = eigs(matrix, self)?;
         if verify {
             check_complex_pairs(matrix, &pairs.values, &mut pairs.vectors, &pairs.residuals)?;
@@ -188,7 +188,7 @@ impl Default for EigsOptions {
 /// # Errors
 /// A matrix that is not square; options that cannot be; entries that are not finite, or so small that their squares
 /// vanish; too little memory; a page that cannot be read or is damaged; a full disk; a request to stop.
-pub fn eigs<'a>(matrix: &'a SparseMatrix, options: &EigsOptions) -> Result<ComplexPairs<'a>> {
+pub fn eigs(matrix: &SparseMatrix, options: &EigsOptions) -> Result<ComplexPairs> {
     options.check(square_rows(matrix)?)?;
     if options.block != 1 {
         return Err(Error::Usage(format!("expected a block of 1 column for eigs, found {}", options.block)));
@@ -218,10 +218,10 @@ struct Pair {
 }
 
 /// Eigenpairs in any order, conjugate pairs complete.
-struct Solved<'a> {
+struct Solved {
     pairs: Vec<Pair>,
     /// The vectors, real and imaginary parts side by side.
-    basis: Basis<'a>,
+    basis: Basis,
     limit: Limit,
     restarts: u64,
     is_complete: bool,
@@ -238,7 +238,7 @@ struct Sizes {
 }
 
 impl Sizes {
-    fn of(space: &Space<'_>, options: &EigsOptions) -> Self {
+    fn of(space: &Space, options: &EigsOptions) -> Self {
         let k = options.k;
         let most_columns = options.ncv.unwrap_or_else(|| usual_columns(space.rows, k)).max(k + MORE_COLUMNS);
         let is_small = space.rows <= DENSE_ROWS.max(2 * (most_columns + 1));
@@ -251,13 +251,13 @@ impl Sizes {
     }
 }
 
-fn solve<'a>(operator: &dyn Operator<'a>, options: &EigsOptions) -> Result<Solved<'a>> {
+fn solve(operator: &dyn Operator<'_>, options: &EigsOptions) -> Result<Solved> {
     let (k, space, graph) = (options.k, space(operator, 1), operator.matrix().graph());
     let Sizes { is_small, most_columns, most_blocks, small_bytes, bytes } = Sizes::of(&space, options);
     graph.make_room("eigenvectors", bytes)?;
     let _reservation = space.runtime.budget().reserve("small dense matrices", small_bytes)?;
     let mut basis = Basis::new(space, Room::of(operator), most_blocks)?;
-    let (which, cancel) = (options.which, space.runtime.cancel());
+    let (which, cancel) = (options.which, graph.runtime().cancel());
     let (schur, wanted, norm, (restarts, is_complete)) = if is_small {
         let matrix = entries(operator, &mut basis)?;
         let mut schur = Schur::new(&matrix, cancel)?.ok_or_else(|| operator.breakdown(greatest(&matrix)))?;
@@ -274,7 +274,7 @@ fn solve<'a>(operator: &dyn Operator<'a>, options: &EigsOptions) -> Result<Solve
             tolerance: options.tol / 2.0,
             least_tolerance: LEAST_TOLERANCE,
             most_columns,
-            most_restarts: options.max_iter,
+            most_restarts: options.max_iterations,
             seed: options.seed,
         };
         let (part, tol, seed) = (which.checkpoint_name(), options.tol, options.seed);
@@ -295,7 +295,7 @@ fn solve<'a>(operator: &dyn Operator<'a>, options: &EigsOptions) -> Result<Solve
 }
 
 /// Appends the columns of a small matrix with as many rows as the vectors.
-fn push_columns(basis: &mut Basis<'_>, columns: &Mat<f64>) -> Result<()> {
+fn push_columns(basis: &mut Basis, columns: &Mat<f64>) -> Result<()> {
     for column in columns.col_iter() {
         let mut vector = basis.fresh()?;
         vector.iter_mut().zip(column.iter()).for_each(|(to, &number)| *to = number);
@@ -324,9 +324,9 @@ fn groups(schur: &Schur, wanted: usize) -> Vec<Group> {
 }
 
 /// Makes the vectors length 1, and computes the eigenvalues and residuals that belong to them from products.
-fn measured<'a>(operator: &dyn Operator<'a>, basis: &mut Basis<'a>, schur: &Schur, wanted: usize) -> Result<Vec<Pair>> {
+fn measured(operator: &dyn Operator<'_>, basis: &mut Basis, schur: &Schur, wanted: usize) -> Result<Vec<Pair>> {
     let rows = basis.space.rows;
-    let space = Space { width: 2, ..basis.space };
+    let space = Space { width: 2, ..basis.space.clone() };
     basis.leave(2 * space.block_bytes())?;
     let block = || space.zeros("eigenvectors");
     let (mut factor, mut product) = (block()?, block()?);

@@ -62,7 +62,7 @@ impl SolverPlan for EigshOptions {
         let (rows, &EigshOptions { k, block, .. }) = (matrix.shape().0 as usize, self);
         let is_complex = matrix.is_complex();
         let width = if is_complex { 2 * block } else { block };
-        let space = Space { runtime: matrix.graph().runtime(), rows, width, is_complex };
+        let space = Space { runtime: matrix.graph().runtime().clone(), rows, width, is_complex };
         let goal = if is_complex { hermitian::goal(rows, self) } else { goal(rows, self) };
         let (most_blocks, least_bytes) = most_blocks(&space, &goal);
         let (is_small, results_bytes) = (is_small(rows, &goal), Basis::piece_bytes(&space));
@@ -87,7 +87,7 @@ impl SolverPlan for EigshOptions {
         })
     }
 
-    fn run<'a>(&self, matrix: &'a SparseMatrix, verify: bool) -> Result<Found<'a>> {
+    fn run(&self, matrix: &SparseMatrix, verify: bool) -> Result<Found> {
         let mut found = self.run_any(matrix, verify)?;
         if let Some(unconverged) = found.unconverged.as_mut().filter(|_| self.which != Which::LargestMagnitude) {
             unconverged.text += STIFF;
@@ -97,7 +97,7 @@ impl SolverPlan for EigshOptions {
 }
 
 impl EigshOptions {
-    fn run_any<'a>(&self, matrix: &'a SparseMatrix, verify: bool) -> Result<Found<'a>> {
+    fn run_any(&self, matrix: &SparseMatrix, verify: bool) -> Result<Found> {
         let columns = |values| vec![("eigenvalue", values)];
         let dense = |store| Ok(vec![Dense::new(matrix, Operand::Matrix, self.shape(matrix), store)]);
         if matrix.is_complex() {
@@ -136,7 +136,7 @@ impl EigshOptions {
 /// A matrix that is not square, not symmetric, or complex: that is for [`eigsh_complex`](crate::eigsh_complex). Options
 /// that cannot be; entries that are not finite; too little memory; a page that cannot be read or is damaged; a full
 /// disk; a request to stop.
-pub fn eigsh<'a>(matrix: &'a SparseMatrix, options: &EigshOptions) -> Result<Eigenpairs<'a>> {
+pub fn eigsh(matrix: &SparseMatrix, options: &EigshOptions) -> Result<Eigenpairs> {
     options.check(square_rows(matrix)?)?;
     let costs = RefCell::new(Costs::new(matrix, "eigsh"));
     let solved = {

@@ -91,7 +91,7 @@ impl SolverPlan for SpectralEmbeddingOptions {
         })
     }
 
-    fn run<'a>(&self, matrix: &'a SparseMatrix, verify: bool) -> Result<Found<'a>> {
+    fn run(&self, matrix: &SparseMatrix, verify: bool) -> Result<Found> {
         let mut pairs = spectral_embedding(matrix, self)?;
         if verify {
             let SpectralEmbedding { vectors, values, residuals, .. } = &mut pairs;
@@ -127,7 +127,7 @@ impl Default for SpectralEmbeddingOptions {
 }
 
 /// A spectral embedding: the Laplacian's eigenvalues, one for each column, in ascending order, and its rows.
-pub type SpectralEmbedding<'a> = SpectralPairs<Embedding<'a>>;
+pub type SpectralEmbedding = SpectralPairs<Embedding>;
 
 impl SpectralEmbeddingOptions {
     /// Options for the eigenvectors of a matrix with this number of rows.
@@ -159,10 +159,7 @@ impl SpectralEmbeddingOptions {
 ///
 /// # Errors
 /// Those of [`eigsh`](crate::eigsh); a negative weight; a sum of weights that is no finite number.
-pub fn spectral_embedding<'a>(
-    matrix: &'a SparseMatrix,
-    options: &SpectralEmbeddingOptions,
-) -> Result<SpectralEmbedding<'a>> {
+pub fn spectral_embedding(matrix: &SparseMatrix, options: &SpectralEmbeddingOptions) -> Result<SpectralEmbedding> {
     let &SpectralEmbeddingOptions { k, which: Laplacian { norm_laplacian, drop_first }, block, .. } = options;
     let dropped = usize::from(drop_first);
     let options = options.eigsh(square_rows(matrix)?)?;
@@ -180,7 +177,8 @@ pub fn spectral_embedding<'a>(
     let eigenvalues = values.iter().rev().skip(dropped).map(|value| one - value).collect();
     residuals.truncate(k);
     residuals.reverse();
-    let embedding = Embedding { vectors: Vectors::new(basis, matrix, k, Operand::Matrix), scale, matrix };
+    let embedding =
+        Embedding { vectors: Vectors::new(basis, matrix, k, Operand::Matrix), scale, matrix: matrix.clone() };
     let costs = (costs.into_inner(), matrix.pages_per_pass(Operand::Matrix));
     Ok(SpectralEmbedding::new(matrix, costs, (eigenvalues, embedding, residuals), ending))
 }
@@ -262,7 +260,7 @@ impl ShiftedLaplacian<'_, '_> {
     /// Scales the rows of a product, and applies the shift by the factor.
     fn shift(
         &self,
-        space: &Space<'_>,
+        space: &Space,
         factor: &[f64],
         product: &mut [f64],
         scale: impl Fn(usize) -> f64 + Sync,
@@ -281,16 +279,16 @@ impl ShiftedLaplacian<'_, '_> {
 
 /// The rows of a spectral embedding.
 #[derive(Debug)]
-pub struct Embedding<'a> {
+pub struct Embedding {
     /// Eigenvectors of length 1, the last one first.
     #[doc(hidden)]
-    pub vectors: Vectors<'a>,
+    pub vectors: Vectors,
     /// Factor of each row, in the order of the image; none if the Laplacian is not normalised.
     pub(crate) scale: Option<Array<f64>>,
-    pub(crate) matrix: &'a SparseMatrix,
+    pub(crate) matrix: SparseMatrix,
 }
 
-impl Embedding<'_> {
+impl Embedding {
     /// Number of rows and columns.
     pub fn shape(&self) -> (usize, usize) {
         self.vectors.shape()

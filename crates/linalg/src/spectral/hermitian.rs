@@ -24,7 +24,7 @@ use std::cell::RefCell;
 ///
 /// # Errors
 /// Those of `eigsh`; a matrix of real numbers, or one that is not Hermitian.
-pub fn eigsh_complex<'a>(matrix: &'a SparseMatrix, options: &EigshOptions) -> Result<HermitianPairs<'a>> {
+pub fn eigsh_complex(matrix: &SparseMatrix, options: &EigshOptions) -> Result<HermitianPairs> {
     check(matrix, options)?;
     let costs = RefCell::new(Costs::new(matrix, "eigsh"));
     let solved = {

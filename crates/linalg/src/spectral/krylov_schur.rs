@@ -55,14 +55,14 @@ pub(crate) struct Goal {
 
 pub(crate) struct KrylovSchur<'o, 'a> {
     pub iteration: Iteration<'o, 'a>,
-    pub basis: Basis<'a>,
+    pub basis: Basis,
     goal: Goal,
     /// The operator's projection on the basis. The row of the last vector couples it to the others.
     projection: Mat<f64>,
 }
 
 impl<'o, 'a> KrylovSchur<'o, 'a> {
-    pub fn new(operator: &'o dyn Operator<'a>, basis: Basis<'a>, goal: Goal) -> Self {
+    pub fn new(operator: &'o dyn Operator<'a>, basis: Basis, goal: Goal) -> Self {
         let projection = Mat::zeros(goal.most_columns + 1, goal.most_columns + 1);
         KrylovSchur { iteration: Iteration::new(operator, goal.seed), basis, goal, projection }
     }

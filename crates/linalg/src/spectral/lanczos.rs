@@ -120,7 +120,7 @@ pub(crate) struct Ritz {
 
 pub(crate) struct Lanczos<'o, 'a> {
     pub iteration: Iteration<'o, 'a>,
-    pub basis: Basis<'a>,
+    pub basis: Basis,
     goal: Goal,
     /// The operator's projection on the basis, and its last block's part in the next.
     projection: Mat<f64>,
@@ -138,7 +138,7 @@ pub(crate) struct Lanczos<'o, 'a> {
 }
 
 impl<'o, 'a> Lanczos<'o, 'a> {
-    pub fn new(operator: &'o dyn Operator<'a>, basis: Basis<'a>, goal: Goal) -> Self {
+    pub fn new(operator: &'o dyn Operator<'a>, basis: Basis, goal: Goal) -> Self {
         let (size, width) = (goal.most_columns + 2 * basis.space.width, basis.space.width);
         Lanczos {
             iteration: Iteration::new(operator, goal.seed),

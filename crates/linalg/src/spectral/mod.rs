@@ -41,7 +41,7 @@ pub struct SpectralOptions<W> {
     /// multiplies a single one.
     pub block: usize,
     /// The most restarts of a full subspace.
-    pub max_iter: u64,
+    pub max_iterations: u64,
     /// Seed of the random numbers.
     pub seed: u64,
     /// Folder of a checkpoint, which is written during the run. The same call, also with more restarts, resumes from it
@@ -52,7 +52,7 @@ pub struct SpectralOptions<W> {
 impl<W> SpectralOptions<W> {
     /// The defaults for these values.
     pub(crate) fn usual(k: usize, which: W, block: usize) -> Self {
-        SpectralOptions { k, which, tol: 0.0, ncv: None, block, max_iter: 1000, seed: 0, checkpoint: None }
+        SpectralOptions { k, which, tol: 0.0, ncv: None, block, max_iterations: 1000, seed: 0, checkpoint: None }
     }
 
     /// The options of a declared solver; `k` is the name of the number of values.
@@ -63,7 +63,7 @@ impl<W> SpectralOptions<W> {
             tol: values.real("tol"),
             ncv: values.some_size("ncv"),
             block: values.some_size("block").unwrap_or(1),
-            max_iter: values.whole("maxiter"),
+            max_iterations: values.whole("maxiter"),
             seed: values.whole("seed"),
             checkpoint,
         }
@@ -71,8 +71,8 @@ impl<W> SpectralOptions<W> {
 
     /// Options for `k` values of another part of the spectrum.
     pub(crate) fn of<V>(&self, k: usize, which: V) -> SpectralOptions<V> {
-        let &SpectralOptions { tol, ncv, block, max_iter, seed, ref checkpoint, .. } = self;
-        SpectralOptions { k, which, tol, ncv, block, max_iter, seed, checkpoint: checkpoint.clone() }
+        let &SpectralOptions { tol, ncv, block, max_iterations, seed, ref checkpoint, .. } = self;
+        SpectralOptions { k, which, tol, ncv, block, max_iterations, seed, checkpoint: checkpoint.clone() }
     }
 
     /// Refuses options that are impossible for this number of rows.
@@ -122,6 +122,7 @@ pub(crate) fn steps_text(is_small: bool, rows: usize, width: usize) -> String {
 
 /// Eigenvalues or singular values of type `T`, and their vectors in a container `V`.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct SpectralPairs<V, T = f64> {
     /// The values: real eigenvalues in ascending order, singular values in descending order; complex eigenvalues with
     /// the most wanted first, and of a conjugate pair that with the positive imaginary part first.
@@ -152,11 +153,11 @@ pub struct SpectralPairs<V, T = f64> {
 }
 
 /// Eigenpairs of a symmetric matrix.
-pub type Eigenpairs<'a> = SpectralPairs<Vectors<'a>>;
+pub type Eigenpairs = SpectralPairs<Vectors>;
 /// Eigenpairs of a Hermitian matrix: real values, complex vectors.
-pub type HermitianPairs<'a> = SpectralPairs<ComplexVectors<'a>>;
+pub type HermitianPairs = SpectralPairs<ComplexVectors>;
 /// Eigenpairs of an unsymmetric matrix: complex values and vectors.
-pub type ComplexPairs<'a> = SpectralPairs<ComplexVectors<'a>, c64>;
+pub type ComplexPairs = SpectralPairs<ComplexVectors, c64>;
 
 /// The greatest residual of a pair that counts as converged.
 #[derive(Clone, Copy)]
@@ -198,12 +199,12 @@ impl<V, T> SpectralPairs<V, T> {
     }
 
     /// The result as a declared solver returns it; `count` pairs were computed.
-    pub(crate) fn into_found<'a>(
+    pub(crate) fn into_found(
         self,
         count: usize,
         columns: impl FnOnce(Vec<T>) -> Vec<(&'static str, Vec<f64>)>,
-        dense: impl FnOnce(V) -> Result<Vec<Dense<'a>>>,
-    ) -> Result<Found<'a>> {
+        dense: impl FnOnce(V) -> Result<Vec<Dense>>,
+    ) -> Result<Found> {
         let (line, unconverged) = (self.line(count), self.unconverged(count));
         let facts = vec![
             ("converged", Fact::Whole(self.converged as u64)),

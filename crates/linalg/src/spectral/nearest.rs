@@ -24,7 +24,7 @@ const MOST_JOINED: usize = 3;
 const LEAST_OVERHANG: f64 = 1e-3;
 
 /// Finds the eigenpairs next to zero of a symmetric matrix.
-pub(crate) fn nearest<'a>(operator: &Counted<'a, '_>, options: &EigshOptions) -> Result<Solved<'a>> {
+pub(crate) fn nearest(operator: &Counted<'_, '_>, options: &EigshOptions) -> Result<Solved> {
     let (least, greatest) = ends(operator, options)?;
     let beyond = LEAST_OVERHANG * greatest.abs().max(least.abs());
     let which = match (least >= -beyond, greatest <= beyond) {
@@ -50,7 +50,7 @@ pub(crate) fn nearest<'a>(operator: &Counted<'a, '_>, options: &EigshOptions) ->
 }
 
 /// Estimates of the least and of the greatest eigenvalue.
-fn ends<'a>(operator: &Counted<'a, '_>, options: &EigshOptions) -> Result<(f64, f64)> {
+fn ends(operator: &Counted<'_, '_>, options: &EigshOptions) -> Result<(f64, f64)> {
     let few = Goal {
         count: 1,
         which: Which::SmallestAlgebraic,
@@ -63,12 +63,12 @@ fn ends<'a>(operator: &Counted<'a, '_>, options: &EigshOptions) -> Result<(f64, 
     Ok((ritz.values[0], ritz.values[ritz.values.len() - 1]))
 }
 
-fn goal_of<'a>(operator: &Counted<'a, '_>, options: &EigshOptions) -> Goal {
+fn goal_of(operator: &Counted<'_, '_>, options: &EigshOptions) -> Goal {
     goal(operator.shape().1, options)
 }
 
 /// Finds the eigenpairs whose eigenvalues have the least squares.
-fn by_squares<'a>(operator: &Counted<'a, '_>, options: &EigshOptions) -> Result<Solved<'a>> {
+fn by_squares(operator: &Counted<'_, '_>, options: &EigshOptions) -> Result<Solved> {
     let (wanted, width) = (goal_of(operator, options), options.block);
     // The last of the squares may belong to two eigenvalues of either sign, of which one was left out.
     let count = (options.k + width).next_multiple_of(width);
@@ -97,7 +97,7 @@ fn by_squares<'a>(operator: &Counted<'a, '_>, options: &EigshOptions) -> Result<
 
 /// Indices of the pairs next to zero, by the length of the product of the matrix with the vector: for a mixture of two
 /// eigenvectors that is the magnitude of their eigenvalues.
-fn best(pairs: &Solved<'_>, count: usize) -> Vec<usize> {
+fn best(pairs: &Solved, count: usize) -> Vec<usize> {
     let length = |i: usize| pairs.values[i].hypot(pairs.residuals[i]);
     let mut order: Vec<usize> = (0..pairs.values.len()).collect();
     order.sort_by(|&a, &b| length(a).total_cmp(&length(b)));
@@ -108,8 +108,8 @@ fn best(pairs: &Solved<'_>, count: usize) -> Vec<usize> {
 
 /// Extends an orthonormal basis by the products with its vectors. A product of which no more than `floor` lies outside
 /// of the space is replaced by a random vector.
-fn with_products<'a>(operator: &Counted<'a, '_>, mut basis: Basis<'a>, floor: f64, seed: u64) -> Result<Basis<'a>> {
-    let space = basis.space;
+fn with_products(operator: &Counted<'_, '_>, mut basis: Basis, floor: f64, seed: u64) -> Result<Basis> {
+    let space = basis.space.clone();
     basis.leave(2 * space.block_bytes())?;
     let mut factor = space.zeros("eigenvectors")?;
     for at in 0..basis.len() {

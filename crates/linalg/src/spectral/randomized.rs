@@ -74,7 +74,7 @@ impl SolverPlan for RandomizedSvdOptions {
         let Sizes { blocks, width, rounds, retained } = Sizes::of(matrix, self);
         let total = retained * blocks;
         let (rows, columns) = (matrix.shape().0 as usize, matrix.shape().1 as usize);
-        let sides = [rows, columns].map(|rows| Space { runtime, rows, width, is_complex: false });
+        let sides = [rows, columns].map(|rows| Space { runtime: runtime.clone(), rows, width, is_complex: false });
         let means_bytes = if self.center { 8 * columns as u64 } else { 0 };
         let bytes = |together| {
             product_bytes(&sides[0], &sides[1], total, together)
@@ -106,7 +106,7 @@ impl SolverPlan for RandomizedSvdOptions {
         })
     }
 
-    fn run<'a>(&self, matrix: &'a SparseMatrix, verify: bool) -> Result<Found<'a>> {
+    fn run(&self, matrix: &SparseMatrix, verify: bool) -> Result<Found> {
         let mut svd = randomized_svd(matrix, self)?;
         if verify {
             verify_randomized(matrix, self.k, &mut svd)?;
@@ -128,7 +128,7 @@ impl SolverPlan for RandomizedSvdOptions {
 
 /// Checks that the projection on the left vectors is the product of values and right vectors, and that both are
 /// orthonormal. How near the matrix is to its projection is not known.
-fn verify_randomized(matrix: &SparseMatrix, k: usize, svd: &mut RandomizedSvd<'_>) -> Result<()> {
+fn verify_randomized(matrix: &SparseMatrix, k: usize, svd: &mut RandomizedSvd) -> Result<()> {
     svd.left.leave(vectors_bytes(matrix, k))?;
     svd.right.leave(vectors_bytes(matrix, k))?;
     let RandomizedSvd { left, right, values, means, .. } = svd;
@@ -163,13 +163,14 @@ impl Default for RandomizedSvdOptions {
 
 /// Approximate singular values and vectors.
 #[derive(Debug)]
-pub struct RandomizedSvd<'a> {
+#[non_exhaustive]
+pub struct RandomizedSvd {
     /// Left singular vectors, one for each row.
-    pub left: Vectors<'a>,
+    pub left: Vectors,
     /// The singular values, in descending order.
     pub values: Vec<f64>,
     /// Right singular vectors, one for each column.
-    pub right: Vectors<'a>,
+    pub right: Vectors,
     /// The length of `A v - s u` for each, from a product with the vector that is returned: how far the pair is from
     /// one of the matrix. That of `A^T u - s v` is rounding.
     pub residuals: Vec<f64>,
@@ -191,7 +192,7 @@ pub struct RandomizedSvd<'a> {
 /// # Errors
 /// Options that cannot be; entries so small that their squares vanish; too little memory for a block of eight vectors
 /// of each side; a page that cannot be read or is damaged; a full disk; a request to stop.
-pub fn randomized_svd<'a>(matrix: &'a SparseMatrix, options: &RandomizedSvdOptions) -> Result<RandomizedSvd<'a>> {
+pub fn randomized_svd(matrix: &SparseMatrix, options: &RandomizedSvdOptions) -> Result<RandomizedSvd> {
     let &RandomizedSvdOptions { k, center, seed, .. } = options;
     check_options(matrix, options)?;
     let Sizes { blocks, width, rounds, retained } = Sizes::of(matrix, options);
@@ -290,7 +291,7 @@ impl Sizes {
 }
 
 /// The bytes of memory for a product that multiplies `together` of all blocks at once.
-fn product_bytes(from: &Space<'_>, to: &Space<'_>, blocks: usize, together: usize) -> u64 {
+fn product_bytes(from: &Space, to: &Space, blocks: usize, together: usize) -> u64 {
     let columns = (together * from.width).next_power_of_two();
     8 * (columns * (from.rows + to.rows)) as u64 + from.block_bytes() + Basis::least_bytes(to, blocks)
 }
@@ -307,10 +308,10 @@ fn means(matrix: &SparseMatrix, costs: &RefCell<Costs>) -> Result<Array<f64>> {
     Ok(means)
 }
 
-enum Source<'s, 'a> {
+enum Source<'s> {
     /// Random vectors of this seed.
     Random(u64),
-    Basis(&'s mut Basis<'a>),
+    Basis(&'s mut Basis),
 }
 
 struct Run<'a, 'c> {
@@ -335,7 +336,7 @@ impl<'a> Run<'a, '_> {
     }
 
     /// An empty basis for products with the operand.
-    fn basis(&self, operand: Operand) -> Result<Basis<'a>> {
+    fn basis(&self, operand: Operand) -> Result<Basis> {
         let (operator, other) = self.operators(operand);
         Basis::new(space(other, self.width), Room::of(operator), self.total)
     }
@@ -344,10 +345,10 @@ impl<'a> Run<'a, '_> {
     /// Their coefficients in it go to columns of the triangular matrix `upper`.
     fn extend(
         &self,
-        source: Source<'_, 'a>,
+        source: Source<'_>,
         blocks: usize,
         operand: Operand,
-        products: &mut Basis<'a>,
+        products: &mut Basis,
         upper: &mut Mat<f64>,
     ) -> Result<()> {
         let operator = self.operators(operand).0;
@@ -358,7 +359,7 @@ impl<'a> Run<'a, '_> {
     }
 
     /// The lengths of `A v - s u`.
-    fn residuals(&self, left: &mut Basis<'a>, right: &mut Basis<'a>, values: &[f64]) -> Result<Vec<f64>> {
+    fn residuals(&self, left: &mut Basis, right: &mut Basis, values: &[f64]) -> Result<Vec<f64>> {
         let (mut residuals, mut block, width) = (Vec::new(), 0, self.width);
         let blocks = right.len();
         self.multiply(Source::Basis(right), blocks, Operand::Matrix, left, |left, mut product| {
@@ -380,11 +381,11 @@ impl<'a> Run<'a, '_> {
     /// the basis `products`.
     fn multiply(
         &self,
-        mut source: Source<'_, 'a>,
+        mut source: Source<'_>,
         count: usize,
         operand: Operand,
-        products: &mut Basis<'a>,
-        mut each: impl FnMut(&mut Basis<'a>, Array<f64>) -> Result<()>,
+        products: &mut Basis,
+        mut each: impl FnMut(&mut Basis, Array<f64>) -> Result<()>,
     ) -> Result<()> {
         let (operator, other) = self.operators(operand);
         let (from, to) = (space(operator, self.width), space(other, self.width));
@@ -440,7 +441,7 @@ impl<'a> Run<'a, '_> {
     }
 
     /// Factors of the correction by the means: of each vector its product with them, or the sum of its numbers.
-    fn weighted_sums(&self, from: &Space<'_>, operand: Operand, block: &[f64]) -> Result<Vec<f64>> {
+    fn weighted_sums(&self, from: &Space, operand: Operand, block: &[f64]) -> Result<Vec<f64>> {
         let Some(means) = &self.means else { return Ok(Vec::new()) };
         let sums = from.stripes(|_, rows| {
             let mut sums = vec![0.0; from.width];
@@ -455,7 +456,7 @@ impl<'a> Run<'a, '_> {
     }
 
     /// Subtracts the correction by the means from a block of products.
-    fn take_means(&self, to: &Space<'_>, operand: Operand, sums: &[f64], block: &mut [f64]) -> Result<()> {
+    fn take_means(&self, to: &Space, operand: Operand, sums: &[f64], block: &mut [f64]) -> Result<()> {
         let Some(means) = &self.means else { return Ok(()) };
         to.change(block, |rows, block| {
             for (row, numbers) in rows.zip(block.chunks_exact_mut(to.width)) {
@@ -479,15 +480,15 @@ fn arrays(budget: &Budget, idle: Option<[Array<f64>; 2]>, numbers: [usize; 2]) -
 }
 
 /// Copies a block to columns of a wider matrix.
-fn spread(space: &Space<'_>, block: &[f64], wide: &mut [f64], columns: usize, first: usize) -> Result<()> {
-    let wider = Space { width: columns, ..*space };
+fn spread(space: &Space, block: &[f64], wide: &mut [f64], columns: usize, first: usize) -> Result<()> {
+    let wider = Space { width: columns, ..space.clone() };
     wider.change(wide, |rows, wide| {
         copy_columns(space.width, (&block[space.place(&rows)], space.width, 0), (wide, columns, first));
     })
 }
 
 /// Copies columns of a wider matrix to a block.
-fn gather(space: &Space<'_>, wide: &[f64], block: &mut [f64], columns: usize, first: usize) -> Result<()> {
+fn gather(space: &Space, wide: &[f64], block: &mut [f64], columns: usize, first: usize) -> Result<()> {
     space.change(block, |rows, block| {
         let wide = &wide[rows.start * columns..rows.end * columns];
         copy_columns(space.width, (wide, columns, first), (block, space.width, 0));

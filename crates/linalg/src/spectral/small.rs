@@ -97,7 +97,7 @@ fn eigen<T: Entry>(small: &Mat<T>) -> Option<(Vec<f64>, Mat<T>)> {
 
 /// Eigenvalues and eigenvectors of a small matrix that belongs to a space. If that is complex, so is the matrix: then
 /// each value is there twice, and the vectors are squares.
-pub(crate) fn small_eigen(space: &Space<'_>, small: &Mat<f64>) -> Option<(Vec<f64>, Mat<f64>)> {
+pub(crate) fn small_eigen(space: &Space, small: &Mat<f64>) -> Option<(Vec<f64>, Mat<f64>)> {
     if !space.is_complex {
         return eigen(small);
     }
@@ -124,8 +124,8 @@ pub(crate) fn small_svd(small: &Mat<f64>) -> Option<(Mat<f64>, Vec<f64>, Mat<f64
 }
 
 /// The entries of an operator with few rows.
-pub(crate) fn entries<'a, T: Entry>(operator: &dyn Operator<'a>, basis: &mut Basis<'a>) -> Result<Mat<T>> {
-    let Space { rows, width, .. } = basis.space;
+pub(crate) fn entries<T: Entry>(operator: &dyn Operator<'_>, basis: &mut Basis) -> Result<Mat<T>> {
+    let (rows, width) = (basis.space.rows, basis.space.width);
     let (mut unit, mut product) = (basis.fresh()?, basis.fresh()?);
     let mut matrix = Mat::zeros(rows, rows);
     for first in (0..rows).step_by(width / T::PARTS) {
@@ -145,12 +145,8 @@ pub(crate) fn entries<'a, T: Entry>(operator: &dyn Operator<'a>, basis: &mut Bas
 }
 
 /// The wanted eigenvectors of a symmetric or Hermitian operator with few rows.
-pub(crate) fn dense<'a, T: Entry>(
-    operator: &dyn Operator<'a>,
-    mut basis: Basis<'a>,
-    goal: &Goal,
-) -> Result<Subspace<'a>> {
-    let Space { rows, width, runtime, .. } = basis.space;
+pub(crate) fn dense<T: Entry>(operator: &dyn Operator<'_>, mut basis: Basis, goal: &Goal) -> Result<Subspace> {
+    let Space { rows, width, runtime, .. } = basis.space.clone();
     let _reservation = runtime.budget().reserve("a dense matrix", dense_bytes(DENSE_COPIES * T::PARTS as u64, rows))?;
     let matrix = entries::<T>(operator, &mut basis)?;
     let half = |i: usize, k: usize| matrix[(i, k)] / 2.0;

@@ -73,9 +73,9 @@ impl SolverPlan for SvdsOptions {
         let goal = self.goal(least);
         let is_small = is_small(least, &goal);
         let width = if is_small { 1 } else { self.block };
-        let space = Space { runtime: matrix.graph().runtime(), rows: least, width, is_complex: false };
+        let space = Space { runtime: matrix.graph().runtime().clone(), rows: least, width, is_complex: false };
         let (count, bytes) = most_blocks(&space, &goal);
-        let far = Space { rows: most, ..space };
+        let far = Space { rows: most, ..space.clone() };
         let bytes = bytes + behind_bytes(&space, &far);
         // Behind the subspace, the vectors of the other side.
         let last_bytes = 2 * space.block_bytes() + Basis::least_bytes(&far, self.k.div_ceil(width));
@@ -94,7 +94,7 @@ impl SolverPlan for SvdsOptions {
         })
     }
 
-    fn run<'a>(&self, matrix: &'a SparseMatrix, verify: bool) -> Result<Found<'a>> {
+    fn run(&self, matrix: &SparseMatrix, verify: bool) -> Result<Found> {
         let mut pairs = svds(matrix, self)?;
         if verify {
             verify_svds(matrix, self.k, &mut pairs)?;
@@ -106,7 +106,7 @@ impl SolverPlan for SvdsOptions {
 }
 
 /// Checks both residuals of every pair, and that vectors are orthonormal.
-fn verify_svds(matrix: &SparseMatrix, k: usize, pairs: &mut Svd<'_>) -> Result<()> {
+fn verify_svds(matrix: &SparseMatrix, k: usize, pairs: &mut Svd) -> Result<()> {
     let Svd { vectors: SingularVectors { left, right }, values, residuals, .. } = pairs;
     left.leave(vectors_bytes(matrix, k))?;
     right.leave(vectors_bytes(matrix, k))?;
@@ -128,15 +128,16 @@ impl Default for SvdsOptions {
 
 /// Singular vectors of both sides.
 #[derive(Debug)]
-pub struct SingularVectors<'a> {
+#[non_exhaustive]
+pub struct SingularVectors {
     /// Left singular vectors, one for each row.
-    pub left: Vectors<'a>,
+    pub left: Vectors,
     /// Right singular vectors, one for each column.
-    pub right: Vectors<'a>,
+    pub right: Vectors,
 }
 
 /// Singular values, in descending order, and vectors.
-pub type Svd<'a> = SpectralPairs<SingularVectors<'a>>;
+pub type Svd = SpectralPairs<SingularVectors>;
 
 /// Finds the greatest singular values of a matrix, and their vectors.
 ///
@@ -148,7 +149,7 @@ pub type Svd<'a> = SpectralPairs<SingularVectors<'a>>;
 ///
 /// # Errors
 /// Those of [`eigsh`](crate::eigsh), except for matrices that are not square or not symmetric.
-pub fn svds<'a>(matrix: &'a SparseMatrix, options: &SvdsOptions) -> Result<Svd<'a>> {
+pub fn svds(matrix: &SparseMatrix, options: &SvdsOptions) -> Result<Svd> {
     let (rows, columns) = matrix.shape();
     let &SvdsOptions { k, block, .. } = options;
     let least = rows.min(columns) as usize;
@@ -179,9 +180,9 @@ pub fn svds<'a>(matrix: &'a SparseMatrix, options: &SvdsOptions) -> Result<Svd<'
 }
 
 /// Singular vectors of both sides, with values in descending order.
-pub(crate) struct Pairs<'a> {
-    pub near: Basis<'a>,
-    pub far: Basis<'a>,
+pub(crate) struct Pairs {
+    pub near: Basis,
+    pub far: Basis,
     pub values: Vec<f64>,
     pub residuals: Vec<f64>,
 }
@@ -198,7 +199,7 @@ struct Search<'a, 'c> {
 
 impl<'a> Search<'a, '_> {
     /// Finds all wanted pairs: those that squares tell, then those behind them, as long as there are more.
-    fn run(&mut self, folder: Option<&Path>) -> Result<Pairs<'a>> {
+    fn run(&mut self, folder: Option<&Path>) -> Result<Pairs> {
         let (near, far) = (space(&self.forward, self.block), space(&self.backward, self.block));
         let bytes = most_blocks(&near, &self.goal).1 + behind_bytes(&near, &far) + far.block_bytes();
         self.forward.matrix.graph().make_room("singular vectors", bytes)?;
@@ -227,17 +228,17 @@ impl<'a> Search<'a, '_> {
         Squared::new(self.forward.matrix, self.forward.operand, self.block, self.forward.costs)
     }
 
-    fn refined(&mut self, subspace: Subspace<'a>) -> Result<Pairs<'a>> {
+    fn refined(&mut self, subspace: Subspace) -> Result<Pairs> {
         self.restarts += subspace.restarts;
         self.is_complete &= subspace.is_complete;
         refine(&self.forward, &self.backward, subspace.basis, self.goal.count)
     }
 
     /// The space of the first pairs, which are known, and of those behind them.
-    fn behind(&self, pairs: Pairs<'a>, known: usize, folder: Option<&Path>) -> Result<Subspace<'a>> {
+    fn behind(&self, pairs: Pairs, known: usize, folder: Option<&Path>) -> Result<Subspace> {
         let (width, count) = (self.block, self.goal.count);
         let Pairs { mut near, mut far, values, .. } = pairs;
-        let first = |vectors: &Basis<'_>| {
+        let first = |vectors: &Basis| {
             let is_known = |row: usize, column: usize| row == column && row < known;
             let columns = known.next_multiple_of(width);
             Mat::from_fn(vectors.len() * width, columns, |i, k| if is_known(i, k) { 1.0 } else { 0.0 })
@@ -285,12 +286,12 @@ impl<'a> Search<'a, '_> {
     }
 
     /// Whether each pair has converged.
-    fn converged(&self, pairs: &Pairs<'_>) -> impl Iterator<Item = bool> {
+    fn converged(&self, pairs: &Pairs) -> impl Iterator<Item = bool> {
         let both = pairs.values.iter().zip(&pairs.residuals);
         both.map(|(&value, &residual)| residual <= self.limit(pairs.values[0], value))
     }
 
-    fn ending(&self, pairs: &Pairs<'_>) -> Ending {
+    fn ending(&self, pairs: &Pairs) -> Ending {
         let greatest = pairs.values.first().copied().unwrap_or(0.0);
         Ending {
             converged: self.converged(pairs).filter(|&is_converged| is_converged).count(),
@@ -302,26 +303,21 @@ impl<'a> Search<'a, '_> {
 }
 
 /// Bytes of memory for the known vectors of both sides, which are in the file, and of the factors without them.
-fn behind_bytes(near: &Space<'_>, far: &Space<'_>) -> u64 {
+fn behind_bytes(near: &Space, far: &Space) -> u64 {
     Basis::pieces_bytes(near) + Basis::pieces_bytes(far) + near.block_bytes()
 }
 
 /// Singular pairs of the operator `first` in the space of some vectors, `near`; `second` is its transpose.
-fn refine<'a>(
-    first: &Counted<'a, '_>,
-    second: &Counted<'a, '_>,
-    mut near: Basis<'a>,
-    count: usize,
-) -> Result<Pairs<'a>> {
+fn refine(first: &Counted<'_, '_>, second: &Counted<'_, '_>, mut near: Basis, count: usize) -> Result<Pairs> {
     let width = near.space.width;
-    let (near_space, far_space) = (near.space, space(second, width));
+    let (near_space, far_space) = (near.space.clone(), space(second, width));
     let small_bytes = dense_bytes(SMALL_COPIES, near.len() * width);
     near.leave(near_space.block_bytes() + Basis::least_bytes(&far_space, near.len()) + small_bytes)?;
     let _reservation = near_space.runtime.budget().reserve("small dense matrices", small_bytes)?;
     orthonormal(first, &mut near, count)?;
     near.leave(near_space.block_bytes() + Basis::least_bytes(&far_space, near.len()))?;
     let mut factor = near_space.zeros("singular vectors")?;
-    let mut far = Basis::new(far_space, Room::of(first), near.len())?;
+    let mut far = Basis::new(far_space.clone(), Room::of(first), near.len())?;
     let mut upper = Mat::zeros(near.len() * width, near.len() * width);
     for block in 0..near.len() {
         near.copy(block, &mut factor)?;
@@ -358,9 +354,9 @@ fn refine<'a>(
 
 /// Makes a block orthonormal and orthogonal to all blocks of a basis, and appends it. The coefficients of the old block
 /// in the new basis go to columns of the upper triangular matrix `upper`.
-pub(crate) fn append_orthonormal<'a>(
-    operator: &dyn Operator<'a>,
-    basis: &mut Basis<'_>,
+pub(crate) fn append_orthonormal(
+    operator: &dyn Operator<'_>,
+    basis: &mut Basis,
     mut block: Array<f64>,
     upper: &mut Mat<f64>,
     seed: u64,

@@ -82,17 +82,17 @@ impl Default for EigshOptions {
 }
 
 /// Eigenpairs of a symmetric operator.
-pub(crate) struct Solved<'a> {
+pub(crate) struct Solved {
     /// In ascending order.
     pub values: Vec<f64>,
     /// The vectors, then zeros up to a whole block.
-    pub basis: Basis<'a>,
+    pub basis: Basis,
     pub residuals: Vec<f64>,
     pub limit: Limit,
     pub ending: Ending,
 }
 
-impl Solved<'_> {
+impl Solved {
     /// Sorts the pairs by value: rounding may exchange those that are nearly equal.
     fn sorted(self) -> Result<Self> {
         if self.values.is_sorted() {
@@ -122,7 +122,7 @@ impl Solved<'_> {
 }
 
 /// Finds eigenpairs of a symmetric operator. `solver` is its name in a checkpoint.
-pub(crate) fn solve<'a>(operator: &dyn Operator<'a>, options: &EigshOptions, solver: &str) -> Result<Solved<'a>> {
+pub(crate) fn solve(operator: &dyn Operator<'_>, options: &EigshOptions, solver: &str) -> Result<Solved> {
     let goal = goal(operator.shape().1, options);
     let checkpoint = goal.checkpoint(operator, options.checkpoint.as_deref(), solver, options.block)?;
     refine(operator, subspace(operator, &goal, options.block, checkpoint)?, &goal)
@@ -138,16 +138,16 @@ pub(crate) fn goal(rows: usize, options: &EigshOptions) -> Goal {
         tolerance: options.tol,
         is_of_squares: false,
         most_columns: columns.max(k.next_multiple_of(block) + 3 * block),
-        most_restarts: options.max_iter,
+        most_restarts: options.max_iterations,
         seed: options.seed,
     }
 }
 
 /// A basis of the wanted vectors.
-pub(crate) struct Subspace<'a> {
+pub(crate) struct Subspace {
     /// The vectors, in the order of ascending eigenvalues, orthonormal but for the tolerance; then zeros up to a whole
     /// block.
-    pub basis: Basis<'a>,
+    pub basis: Basis,
     /// The greatest magnitude of an eigenvalue.
     pub scale: f64,
     pub restarts: u64,
@@ -161,16 +161,17 @@ pub(crate) fn subspace<'a>(
     goal: &Goal,
     width: usize,
     checkpoint: Option<Checkpoint<'a>>,
-) -> Result<Subspace<'a>> {
+) -> Result<Subspace> {
     let (space, graph, count) = (space(operator, width), operator.matrix().graph(), goal.count);
     let is_small = is_small(space.rows, goal);
     let (most_blocks, least_bytes) = most_blocks(&space, goal);
     graph.make_room("singular vectors and eigenvectors", least_bytes)?;
     let small_bytes = if is_small { 0 } else { dense_bytes(PROJECTION_COPIES, goal.most_columns) };
-    let _reservation = space.runtime.budget().reserve("small dense matrices", small_bytes)?;
+    let _reservation = graph.runtime().budget().reserve("small dense matrices", small_bytes)?;
+    let is_complex = space.is_complex;
     let basis = Basis::new(space, Room::of(operator), most_blocks)?;
     if is_small {
-        let solve = if space.is_complex { dense::<c64> } else { dense::<f64> };
+        let solve = if is_complex { dense::<c64> } else { dense::<f64> };
         let mut subspace = solve(operator, basis, goal)?;
         check_scale(operator, subspace.scale, &mut subspace.basis)?;
         return Ok(subspace);
@@ -192,14 +193,14 @@ pub(crate) fn subspace<'a>(
 
 /// Refuses an operator whose numbers are so small that squares of them vanish, unless all are 0. `basis` is of its
 /// factors.
-pub(crate) fn check_scale<'a>(operator: &dyn Operator<'a>, scale: f64, basis: &mut Basis<'a>) -> Result<()> {
+pub(crate) fn check_scale(operator: &dyn Operator<'_>, scale: f64, basis: &mut Basis) -> Result<()> {
     if scale >= LEAST_SCALE {
         return Ok(());
     }
-    let space = basis.space;
-    let products = Space { rows: operator.shape().0, ..space };
+    let space = basis.space.clone();
+    let products = Space { rows: operator.shape().0, ..space.clone() };
     basis.leave_beside(1, space.block_bytes() + products.block_bytes())?;
-    let block = |space: &Space<'_>| space.zeros("a product with large numbers");
+    let block = |space: &Space| space.zeros("a product with large numbers");
     let (mut factor, mut product) = (block(&space)?, block(&products)?);
     space.randomize(&mut factor, |_| true, 1)?;
     space.update([&mut *factor], |_, [numbers], []| numbers.iter_mut().for_each(|number| *number /= LEAST_SCALE))?;
@@ -211,7 +212,7 @@ pub(crate) fn check_scale<'a>(operator: &dyn Operator<'a>, scale: f64, basis: &m
 }
 
 /// Largest number of blocks of a subspace, and the least memory that it needs.
-pub(crate) fn most_blocks(space: &Space<'_>, goal: &Goal) -> (usize, u64) {
+pub(crate) fn most_blocks(space: &Space, goal: &Goal) -> (usize, u64) {
     let (is_small, width) = (is_small(space.rows, goal), space.width);
     let most_blocks = if is_small { goal.count.div_ceil(width) } else { goal.most_columns / width + 2 };
     let small_bytes = match is_small {
@@ -236,9 +237,9 @@ pub(crate) fn usual_columns(rows: usize, k: usize) -> usize {
 }
 
 /// Makes vectors orthonormal to the last bit and eigenvalues of them, and computes the residuals.
-pub(crate) fn refine<'a>(operator: &dyn Operator<'a>, subspace: Subspace<'a>, goal: &Goal) -> Result<Solved<'a>> {
+pub(crate) fn refine(operator: &dyn Operator<'_>, subspace: Subspace, goal: &Goal) -> Result<Solved> {
     let Subspace { mut basis, scale, restarts, is_complete } = subspace;
-    let (space, width, count) = (basis.space, basis.space.width, goal.count);
+    let (space, width, count) = (basis.space.clone(), basis.space.width, goal.count);
     let small_bytes = dense_bytes(SMALL_COPIES, count);
     basis.leave(2 * space.block_bytes() + small_bytes)?;
     let _reservation = space.runtime.budget().reserve("small dense matrices", small_bytes)?;
@@ -284,7 +285,7 @@ pub(crate) fn refine<'a>(operator: &dyn Operator<'a>, subspace: Subspace<'a>, go
 }
 
 /// Makes the first vectors of a basis orthonormal; they nearly are.
-pub(crate) fn orthonormal<'a>(operator: &dyn Operator<'a>, basis: &mut Basis<'a>, count: usize) -> Result<()> {
+pub(crate) fn orthonormal(operator: &dyn Operator<'_>, basis: &mut Basis, count: usize) -> Result<()> {
     let width = basis.space.width;
     let mut gram = Mat::zeros(count, count);
     {

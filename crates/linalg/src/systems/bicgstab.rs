@@ -86,7 +86,7 @@ impl<'a> Method<'a> for Bicgstab {
     const IDLE_RUNS: u32 = 10;
     const MAY_DIVERGE: bool = true;
 
-    fn bytes(space: &Space<'_>, options: &SolveOptions<'_>) -> u64 {
+    fn bytes(space: &Space, options: &SolveOptions<'_>) -> u64 {
         let more = u64::from(!options.preconditioner.is_none());
         (5 + more) * space.block_bytes()
     }

@@ -51,7 +51,7 @@ impl<'a> Method<'a> for Cg {
     const NEEDS_SYMMETRY: bool = true;
     const DIAGONAL: &'static str = "numbers greater than 0";
 
-    fn bytes(space: &Space<'_>, _options: &SolveOptions<'_>) -> u64 {
+    fn bytes(space: &Space, _options: &SolveOptions<'_>) -> u64 {
         2 * space.block_bytes()
     }
 

@@ -53,7 +53,7 @@ pub(crate) const fn method(
 
 struct Solving {
     solve: Solve,
-    method_bytes: fn(&Space<'_>, &SolveOptions<'_>) -> u64,
+    method_bytes: fn(&Space, &SolveOptions<'_>) -> u64,
     /// Default limit of steps, per row.
     steps_per_row: u64,
     products_per_step: u64,
@@ -83,7 +83,7 @@ pub(crate) fn plan<M: Method<'static>>(
     let options = SolveOptions {
         rtol: values.real("rtol"),
         atol: values.real("atol"),
-        maxiter: values.some_whole("maxiter"),
+        max_iterations: values.some_whole("maxiter"),
         x0: None,
         restart: restart.unwrap_or(SolveOptions::default().restart),
         preconditioner: values.choice("preconditioner"),
@@ -112,14 +112,14 @@ impl Solving {
 impl SolverPlan for Solving {
     fn needs(&self, matrix: &SparseMatrix) -> Result<Needs> {
         let rows = matrix.shape().0 as usize;
-        let space = Space { runtime: matrix.graph().runtime(), rows, width: 1, is_complex: false };
+        let space = Space { runtime: matrix.graph().runtime().clone(), rows, width: 1, is_complex: false };
         let vector = space.block_bytes();
         let given_bytes = vector * (1 + u64::from(self.x0.is_some()));
         let is_jacobi = self.options.preconditioner == Preconditioner::Jacobi;
         let state_bytes =
             vector * (2 + u64::from(is_jacobi)) + (self.method_bytes)(&space, &self.options).max(3 * vector);
         let restart = self.options.restart.min(rows) + 1;
-        let most = self.options.maxiter.unwrap_or(self.steps_per_row * rows as u64);
+        let most = self.options.max_iterations.unwrap_or(self.steps_per_row * rows as u64);
         let first = self.first_passes;
         let (each, end, unit) = match (self.has_restarts, self.products_per_step) {
             (true, _) => ("one", "end of every cycle", "steps, or as many cycles if that is given"),
@@ -145,7 +145,7 @@ impl SolverPlan for Solving {
         })
     }
 
-    fn run<'a>(&self, matrix: &'a SparseMatrix, verify: bool) -> Result<Found<'a>> {
+    fn run(&self, matrix: &SparseMatrix, verify: bool) -> Result<Found> {
         let runtime = matrix.graph().runtime();
         let b = self.b.read(runtime, "the right side of a linear system", false)?;
         let x0 = self.x0.as_ref().map(|x0| x0.read(runtime, "where a solver begins", false)).transpose()?;

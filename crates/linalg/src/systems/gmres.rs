@@ -39,7 +39,7 @@ pub(crate) static GMRES: Declaration = Declaration {
     ..method(
         "gmres",
         "The solution of A x = b with a square matrix: generalized minimal residuals, restarted",
-        |matrix, given| plan::<Gmres<'_>>(gmres, matrix, given),
+        |matrix, given| plan::<Gmres>(gmres, matrix, given),
     )
 };
 
@@ -56,11 +56,11 @@ pub(crate) static GMRES: Declaration = Declaration {
 /// # Errors
 /// Those of [`minres`](crate::minres), but the matrix need not be symmetric; a full disk.
 pub fn gmres(matrix: &SparseMatrix, b: &[f64], options: &SolveOptions<'_>) -> Result<Solution> {
-    run::<Gmres<'_>>(matrix, b, options)
+    run::<Gmres>(matrix, b, options)
 }
 
-pub(crate) struct Gmres<'a> {
-    basis: Basis<'a>,
+pub(crate) struct Gmres {
+    basis: Basis,
     /// Vectors of a cycle.
     restart: usize,
     longest: f64,
@@ -137,16 +137,16 @@ impl Triangle {
     }
 }
 
-impl<'a> Method<'a> for Gmres<'a> {
+impl<'a> Method<'a> for Gmres {
     const IS_MINIMAL: bool = true;
 
-    fn bytes(space: &Space<'_>, options: &SolveOptions<'_>) -> u64 {
+    fn bytes(space: &Space, options: &SolveOptions<'_>) -> u64 {
         Basis::least_bytes(space, options.restart.min(space.rows) + 1)
     }
 
     fn new(system: &System<'a, '_>, options: &SolveOptions<'_>) -> Result<Self> {
         let restart = options.restart.min(system.space.rows);
-        let basis = Basis::new(system.space, Room::of(&system.operator), restart + 1)?;
+        let basis = Basis::new(system.space.clone(), Room::of(&system.operator), restart + 1)?;
         Ok(Gmres { basis, restart, longest: 0.0 })
     }
 
@@ -183,7 +183,7 @@ impl<'a> Method<'a> for Gmres<'a> {
     }
 }
 
-impl Gmres<'_> {
+impl Gmres {
     /// Multiplies the last vector and projects the basis out of the product. Returns the coefficients of the basis, the
     /// length of the product, and the length of the remainder. The memory of the residual is overwritten.
     fn extend(

@@ -114,7 +114,7 @@ impl<'a> Method<'a> for Minres {
     const FIRST_PASSES: &'static str = "one for the rounding of products, ";
     const STEPS_PER_ROW: u64 = 5;
 
-    fn bytes(space: &Space<'_>, options: &SolveOptions<'_>) -> u64 {
+    fn bytes(space: &Space, options: &SolveOptions<'_>) -> u64 {
         let more = u64::from(!options.preconditioner.is_none());
         (5 + more) * space.block_bytes()
     }

@@ -44,6 +44,7 @@ pub type Solve = fn(&SparseMatrix, &[f64], &SolveOptions<'_>) -> Result<Solution
 
 /// Why a method stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum StoppedBy {
     /// The residual is small enough.
     Residual,
@@ -67,6 +68,7 @@ impl StoppedBy {
 
 /// The solution of a system of linear equations, or how near a method came.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Solution {
     /// The vector, in the order of ids.
     pub x: Array<f64>,
@@ -170,7 +172,7 @@ fn begin<'a, 'c, M: Method<'a>>(
         check_symmetric(&operator)?;
     }
     let scale = power_of_two(magnitude(b).max(LEAST_SCALE * options.x0.map_or(0.0, magnitude)));
-    let system = System { operator, space, b, scale, tolerance: 0.0 };
+    let system = System { operator, space: space.clone(), b, scale, tolerance: 0.0 };
     let mut inverse = match options.preconditioner {
         Preconditioner::None => Inverse::None,
         Preconditioner::Jacobi => Inverse::Diagonal(inverse_diagonal::<M>(&system.operator, &space)?),
@@ -181,12 +183,12 @@ fn begin<'a, 'c, M: Method<'a>>(
         inverse.check_symmetric(&system, &mut x, &mut residual)?;
         x.fill(0.0);
     }
-    let steps_left = options.maxiter.unwrap_or(M::STEPS_PER_ROW * space.rows as u64);
+    let steps_left = options.max_iterations.unwrap_or(M::STEPS_PER_ROW * space.rows as u64);
     Ok((system, State { x, residual, inverse, steps_left, iterations: 0, target: 0.0, norms: Vec::new() }))
 }
 
 /// The diagonal of Jacobi's preconditioner.
-fn inverse_diagonal<'a, M: Method<'a>>(operator: &Counted<'a, '_>, space: &Space<'a>) -> Result<Array<f64>> {
+fn inverse_diagonal<'a, M: Method<'a>>(operator: &Counted<'a, '_>, space: &Space) -> Result<Array<f64>> {
     let matrix = operator.matrix;
     let mut diagonal = matrix.diagonal(&mut operator.costs.borrow_mut().stats)?;
     if let Some(place) = diagonal.iter().position(|&entry| !M::inverse(entry).is_finite()) {

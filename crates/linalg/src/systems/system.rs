@@ -21,7 +21,7 @@ pub struct SolveOptions<'a> {
     pub atol: f64,
     /// The most iterations, of [`gmres`](crate::gmres) the most cycles; by default `10 n`, of [`minres`](crate::minres)
     /// `5 n`.
-    pub maxiter: Option<u64>,
+    pub max_iterations: Option<u64>,
     /// Initial solution; 0 by default. Rows are in the order of ids.
     pub x0: Option<&'a [f64]>,
     /// Vectors that [`gmres`](crate::gmres) keeps before it begins a new cycle; other methods keep none.
@@ -43,7 +43,7 @@ impl SolveOptions<'_> {
 impl Default for SolveOptions<'_> {
     fn default() -> Self {
         let preconditioner = Preconditioner::default();
-        SolveOptions { rtol: 1e-5, atol: 0.0, maxiter: None, x0: None, restart: 20, preconditioner }
+        SolveOptions { rtol: 1e-5, atol: 0.0, max_iterations: None, x0: None, restart: 20, preconditioner }
     }
 }
 
@@ -66,7 +66,7 @@ pub(crate) trait Method<'a>: Sized {
     const MAY_DIVERGE: bool = false;
 
     /// The memory that it needs.
-    fn bytes(space: &Space<'_>, options: &SolveOptions<'_>) -> u64;
+    fn bytes(space: &Space, options: &SolveOptions<'_>) -> u64;
 
     /// The inverse of an entry of the diagonal; not finite if it has none that fits the method.
     fn inverse(entry: f64) -> f64 {
@@ -97,7 +97,7 @@ pub(crate) enum Pause {
 /// A system of equations, in the order of the image.
 pub(crate) struct System<'a, 'c> {
     pub operator: Counted<'a, 'c>,
-    pub space: Space<'a>,
+    pub space: Space,
     pub b: &'c [f64],
     pub scale: f64,
     /// The greatest residual, divided by the scale.

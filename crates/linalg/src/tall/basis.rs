@@ -14,7 +14,7 @@ use outcore_io::buffer::{raw_bytes, raw_bytes_mut};
 use outcore_io::{Array, Spill, folder, lock};
 use std::ops::{DerefMut, Range};
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 const PURPOSE: &str = "vectors of a subspace";
 /// Approximate bytes of rows of all blocks that each worker holds while the blocks are multiplied by a small matrix.
@@ -77,7 +77,7 @@ pub(crate) fn file(spill: Option<&Spill>) -> &Spill {
 }
 
 /// The temporary file, which is created if there is none yet.
-pub(crate) fn open_spill<'s>(spill: &'s mut Option<Spill>, space: &Space<'_>, path: &Path) -> Result<&'s Spill> {
+pub(crate) fn open_spill<'s>(spill: &'s mut Option<Spill>, space: &Space, path: &Path) -> Result<&'s Spill> {
     match spill {
         Some(spill) => Ok(spill),
         none => Ok(none.insert(Spill::create(space.runtime.backend(), path)?)),
@@ -94,7 +94,7 @@ pub(crate) struct Room {
 
 impl Room {
     /// The folder of the image, or the one set in the runtime; memory for the pages of a whole product stays free.
-    pub fn of<'a>(operator: &dyn Operator<'a>) -> Self {
+    pub fn of(operator: &dyn Operator<'_>) -> Self {
         Room { folder: temporary_folder(operator.matrix().graph()), left_bytes: PAGE_BYTES * operator.pages() }
     }
 }
@@ -105,7 +105,7 @@ pub(crate) fn temporary_folder(graph: &Graph) -> PathBuf {
 }
 
 /// Writes a block to its place in a file.
-pub(crate) fn write_block(space: &Space<'_>, block: &[f64], spill: &Spill, offset_bytes: u64) -> Result<()> {
+pub(crate) fn write_block(space: &Space, block: &[f64], spill: &Spill, offset_bytes: u64) -> Result<()> {
     space.stripes(|_, rows| {
         let place = space.place(&rows);
         spill.write(raw_bytes(&block[place.clone()]), offset_bytes + 8 * place.start as u64)
@@ -114,8 +114,8 @@ pub(crate) fn write_block(space: &Space<'_>, block: &[f64], spill: &Spill, offse
 }
 
 /// Blocks of vectors.
-pub(crate) struct Basis<'a> {
-    pub space: Space<'a>,
+pub(crate) struct Basis {
+    pub space: Space,
     room: Room,
     blocks: Vec<Stored<Array<f64>>>,
     /// A serial number of each block, which is unique, and new whenever the block changes.
@@ -129,9 +129,9 @@ pub(crate) struct Basis<'a> {
     buffers: Vec<Mutex<Array<f64>>>,
 }
 
-impl<'a> Basis<'a> {
+impl Basis {
     /// An empty basis for this number of blocks.
-    pub fn new(space: Space<'a>, room: Room, most_blocks: usize) -> Result<Self> {
+    pub fn new(space: Space, room: Room, most_blocks: usize) -> Result<Self> {
         let buffers = per_worker(&space, "pieces of vectors", space.piece_rows().min(space.rows) * space.width)?;
         let (blocks, serials) = (Vec::with_capacity(most_blocks), Vec::with_capacity(most_blocks));
         let (idle, free) = (Vec::new(), Vec::new());
@@ -139,28 +139,28 @@ impl<'a> Basis<'a> {
     }
 
     /// Least bytes of memory for a basis of this number of blocks.
-    pub fn least_bytes(space: &Space<'_>, most_blocks: usize) -> u64 {
+    pub fn least_bytes(space: &Space, most_blocks: usize) -> u64 {
         let turned_bytes = Basis::turned_bytes(space, most_blocks);
         Basis::pieces_bytes(space) + (2 * space.block_bytes()).max(space.block_bytes() + turned_bytes)
     }
 
     /// Bytes of memory beside the blocks while they are multiplied by a small matrix.
-    pub fn turned_bytes(space: &Space<'_>, most_blocks: usize) -> u64 {
+    pub fn turned_bytes(space: &Space, most_blocks: usize) -> u64 {
         8 * (space.runtime.threads() * turned_numbers(space, most_blocks)) as u64
     }
 
     /// Moves blocks out of memory as [`Basis::leave`] does, until others can be multiplied by a small matrix.
-    pub fn leave_to_turn(&mut self, other: &Basis<'_>) -> Result<()> {
+    pub fn leave_to_turn(&mut self, other: &Basis) -> Result<()> {
         self.leave(Basis::turned_bytes(&other.space, other.most_blocks))
     }
 
     /// Bytes of memory in use beside the blocks.
-    pub fn pieces_bytes(space: &Space<'_>) -> u64 {
+    pub fn pieces_bytes(space: &Space) -> u64 {
         space.runtime.threads() as u64 * Basis::piece_bytes(space)
     }
 
     /// Bytes of a piece of a block.
-    pub fn piece_bytes(space: &Space<'_>) -> u64 {
+    pub fn piece_bytes(space: &Space) -> u64 {
         8 * (space.piece_rows().min(space.rows) * space.width) as u64
     }
 
@@ -190,7 +190,8 @@ impl<'a> Basis<'a> {
         if let Some(idle) = self.idle.pop() {
             return Ok(idle);
         }
-        let (budget, bytes) = (self.space.runtime.budget(), self.space.block_bytes());
+        let (runtime, bytes) = (self.space.runtime.clone(), self.space.block_bytes());
+        let budget = runtime.budget();
         let in_memory = self.blocks.iter().filter(|block| matches!(block, Stored::Memory(_))).count();
         let left_bytes = if in_memory > 1 { self.room.left_bytes } else { 0 };
         let has_room = budget.available_bytes() >= bytes.saturating_add(left_bytes);
@@ -334,7 +335,7 @@ impl<'a> Basis<'a> {
     /// Replaces all blocks by their product with `factor`, whose columns are at most as many as the vectors, in whole
     /// blocks.
     pub fn rotate(&mut self, factor: &Mat<f64>) -> Result<()> {
-        let (space, width) = (self.space, self.space.width);
+        let (space, width) = (self.space.clone(), self.space.width);
         let (all, count) = (self.blocks.len(), factor.ncols() / width);
         let most_blocks = self.most_blocks.max(all);
         let numbers = turned_numbers(&space, most_blocks);
@@ -349,7 +350,7 @@ impl<'a> Basis<'a> {
             block.push_stripes(space.numbers(), part_rows * width, &mut parts);
         }
         let parts: Vec<_> = parts.into_iter().map(Mutex::new).collect();
-        let turn = Turn::new(space, self.spill.as_ref(), rows, factor.get(..all * width, ..count * width));
+        let turn = Turn::new(&space, self.spill.as_ref(), rows, factor.get(..all * width, ..count * width));
         space.tasks(parts.len(), |worker, part| {
             let rows = part * part_rows..space.rows.min((part + 1) * part_rows);
             turn.part(rows, &mut lock(&parts[part]), &mut lock(&memory[worker]))
@@ -397,7 +398,7 @@ impl<'a> Basis<'a> {
     }
 }
 
-impl Blocks for Basis<'_> {
+impl Blocks for Basis {
     fn serials(&self) -> Vec<u64> {
         self.serials.clone()
     }
@@ -418,20 +419,20 @@ impl Blocks for Basis<'_> {
 }
 
 /// A zeroed array of this length for each worker.
-pub(crate) fn per_worker(space: &Space<'_>, purpose: &str, numbers: usize) -> Result<Vec<Mutex<Array<f64>>>> {
+pub(crate) fn per_worker(space: &Space, purpose: &str, numbers: usize) -> Result<Vec<Mutex<Array<f64>>>> {
     let budget = space.runtime.budget();
     (0..space.runtime.threads()).map(|_| Ok(Mutex::new(Array::zeroed(budget, purpose, numbers)?))).collect()
 }
 
 /// Number of rows of all blocks that a worker holds while they are multiplied by a small matrix: whole tiles.
-fn turned_rows(space: &Space<'_>, most_blocks: usize) -> usize {
+fn turned_rows(space: &Space, most_blocks: usize) -> usize {
     let row_bytes = 8 * (most_blocks + 1) * space.width;
     let rows = (TURNED_BYTES / row_bytes).max(64).min(space.rows.div_ceil(space.runtime.threads()));
     rows.next_multiple_of(TILE_ROWS)
 }
 
 /// Numbers that a worker holds then: these rows of all blocks, those of one more, and a tile of the product.
-fn turned_numbers(space: &Space<'_>, most_blocks: usize) -> usize {
+fn turned_numbers(space: &Space, most_blocks: usize) -> usize {
     let columns = most_blocks * space.width;
     turned_rows(space, most_blocks) * (columns + space.width) + TILE_ROWS * columns.next_multiple_of(MOST_WIDTH)
 }
@@ -441,8 +442,8 @@ fn turned_numbers(space: &Space<'_>, most_blocks: usize) -> usize {
 /// *Encoding.* Some rows of all blocks are packed in tiles of [`TILE_ROWS`], column by column, and the matrix in strips
 /// of a few columns, row by row, so that a tile of the product is summed in registers. It overwrites the tile that it
 /// is the product of. A sum has the order of the columns, whatever the tiles and strips are.
-struct Turn<'b, 'a> {
-    space: Space<'a>,
+struct Turn<'b> {
+    space: &'b Space,
     spill: Option<&'b Spill>,
     /// Number of rows that are packed together.
     rows: usize,
@@ -453,8 +454,8 @@ struct Turn<'b, 'a> {
     strips: Vec<f64>,
 }
 
-impl<'b, 'a> Turn<'b, 'a> {
-    fn new(space: Space<'a>, spill: Option<&'b Spill>, rows: usize, factor: MatRef<'_, f64>) -> Self {
+impl<'b> Turn<'b> {
+    fn new(space: &'b Space, spill: Option<&'b Spill>, rows: usize, factor: MatRef<'_, f64>) -> Self {
         let (columns, strip_columns) = ([factor.nrows(), factor.ncols()], strip_columns());
         let entry = |row, column| if column < columns[1] { factor[(row, column)] } else { 0.0 };
         let strip = |first| (0..columns[0]).flat_map(move |row| (first..first + strip_columns).map(move |k| (row, k)));

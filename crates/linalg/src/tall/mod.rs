@@ -17,8 +17,8 @@ use outcore_image::{Error, Result};
 use outcore_io::{Array, Runtime, SPLIT_MIX_STEP, lock, split_mix};
 use outcore_table::SWEPT_NUMBERS;
 use std::ops::Range;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 /// Numbers of a stripe that are worked on together: they stay in the processor's cache.
 const PIECE_NUMBERS: usize = 1 << 16;
@@ -30,9 +30,9 @@ const MOST_STRIPES: usize = 256;
 const LEAST_TASK_NUMBERS: usize = 1 << 16;
 
 /// Shape of blocks: `rows` rows and `width` columns.
-#[derive(Clone, Copy)]
-pub(crate) struct Space<'a> {
-    pub runtime: &'a Runtime,
+#[derive(Clone)]
+pub(crate) struct Space {
+    pub runtime: Runtime,
     pub rows: usize,
     /// 1, 2, 4 or 8.
     pub width: usize,
@@ -61,7 +61,7 @@ pub(crate) fn set_square(matrix: &mut Mat<f64>, width: usize, row: usize, column
     places.filter(|&(i, k, _)| i < rows && k < columns).for_each(|(i, k, entry)| matrix[(i, k)] = entry);
 }
 
-impl<'a> Space<'a> {
+impl Space {
     pub fn numbers(&self) -> usize {
         self.rows * self.width
     }

@@ -32,13 +32,7 @@ pub(crate) struct Factor {
 
 /// Makes the columns of a block orthonormal; those that are not longer than `floor` become random ones, orthogonal to
 /// the first `known` blocks of a basis. `seed` says which.
-pub(crate) fn orthonormalize(
-    basis: &Basis<'_>,
-    known: usize,
-    block: &mut [f64],
-    floor: f64,
-    seed: u64,
-) -> Result<Factor> {
+pub(crate) fn orthonormalize(basis: &Basis, known: usize, block: &mut [f64], floor: f64, seed: u64) -> Result<Factor> {
     let space = &basis.space;
     let width = space.width;
     let mut result = Factor { upper: identity(width), replaced: false, finite: true };
@@ -129,7 +123,7 @@ pub(crate) fn product(one: &Square, other: &Square, width: usize) -> Square {
 }
 
 /// A random block of orthonormal columns, orthogonal to all blocks of a basis.
-pub(crate) fn random(basis: &Basis<'_>, block: &mut [f64], seed: u64) -> Result<()> {
+pub(crate) fn random(basis: &Basis, block: &mut [f64], seed: u64) -> Result<()> {
     block.fill(0.0);
     orthonormalize(basis, basis.len(), block, 0.0, seed)?;
     Ok(())

@@ -84,9 +84,9 @@ impl Layout {
     }
 }
 
-pub(crate) struct Panels<'a> {
+pub(crate) struct Panels {
     /// Its rows, in blocks of the layout's width.
-    pub space: Space<'a>,
+    pub space: Space,
     pub layout: Layout,
     folder: PathBuf,
     panels: Vec<Stored<Array<f64>>>,
@@ -96,14 +96,15 @@ pub(crate) struct Panels<'a> {
     buffer: Mutex<Array<f64>>,
 }
 
-impl<'a> Panels<'a> {
+impl Panels {
     /// A matrix of zeros. Panels are in memory as long as they fit `room_bytes`, from which they take their bytes. The
     /// others are in a temporary file in `folder` that has no name. [`Layout::buffer_bytes`] are taken beside these.
-    pub fn new(space: Space<'a>, layout: Layout, folder: PathBuf, room_bytes: &mut u64) -> Result<Self> {
+    pub fn new(space: Space, layout: Layout, folder: PathBuf, room_bytes: &mut u64) -> Result<Self> {
         let most_rows = space.rows;
         let numbers = layout.buffer_bytes() as usize / 8;
         let buffer = Mutex::new(Array::zeroed(space.runtime.budget(), "a piece of a panel", numbers)?);
-        let mut matrix = Panels { space, layout, folder, panels: Vec::new(), spill: None, most_rows, buffer };
+        let mut matrix =
+            Panels { space: space.clone(), layout, folder, panels: Vec::new(), spill: None, most_rows, buffer };
         for panel in 0..layout.panels() {
             let bytes = matrix.panel_bytes(panel);
             let panel = match room_bytes.checked_sub(bytes) {
@@ -133,8 +134,8 @@ impl<'a> Panels<'a> {
     }
 
     /// The rows in blocks as wide as a panel.
-    fn wide(&self, panel: usize) -> Space<'a> {
-        Space { width: self.layout.width(panel), ..self.space }
+    fn wide(&self, panel: usize) -> Space {
+        Space { width: self.layout.width(panel), ..self.space.clone() }
     }
 
     /// The numbers of a panel; one that is not in memory is read into `hold`.
@@ -251,7 +252,7 @@ impl<'a> Panels<'a> {
         memory: &mut [f64],
         mut work: impl FnMut(&mut Stripe<'_>, &Range<usize>, &mut [f64], &mut [f64]) -> Result<()>,
     ) -> Result<()> {
-        let (space, layout) = (self.space, self.layout);
+        let (space, layout) = (self.space.clone(), self.layout);
         let (blocks, staging) = memory.split_at_mut(layout.piece_numbers());
         let (stripe_rows, stripes) = self.stripes();
         for (i, stripe) in stripes.iter().enumerate() {

@@ -9,38 +9,38 @@ use outcore_matrix::{Operand, SparseMatrix};
 use std::ops::Range;
 
 /// Some columns with as many rows as a matrix has rows, or columns.
-pub struct Vectors<'a> {
-    store: Store<'a>,
-    matrix: &'a SparseMatrix,
+pub struct Vectors {
+    store: Store,
+    matrix: SparseMatrix,
     count: usize,
     /// Whether rows are those of the matrix or of its transpose.
     side: Operand,
 }
 
 /// Storage of the columns.
-enum Store<'a> {
-    Basis(Basis<'a>),
-    Panels(Panels<'a>),
+enum Store {
+    Basis(Basis),
+    Panels(Panels),
 }
 
-impl std::fmt::Debug for Vectors<'_> {
+impl std::fmt::Debug for Vectors {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let (rows, count) = self.shape();
         write!(f, "Vectors[{rows} x {count}]")
     }
 }
 
-impl<'a> Vectors<'a> {
-    pub(crate) fn new(mut basis: Basis<'a>, matrix: &'a SparseMatrix, count: usize, side: Operand) -> Self {
+impl Vectors {
+    pub(crate) fn new(mut basis: Basis, matrix: &SparseMatrix, count: usize, side: Operand) -> Self {
         basis.finish();
-        Vectors { store: Store::Basis(basis), matrix, count, side }
+        Vectors { store: Store::Basis(basis), matrix: matrix.clone(), count, side }
     }
 
-    pub(crate) fn of_panels(panels: Panels<'a>, matrix: &'a SparseMatrix, side: Operand) -> Self {
-        Vectors { count: panels.layout.columns, store: Store::Panels(panels), matrix, side }
+    pub(crate) fn of_panels(panels: Panels, matrix: &SparseMatrix, side: Operand) -> Self {
+        Vectors { count: panels.layout.columns, store: Store::Panels(panels), matrix: matrix.clone(), side }
     }
 
-    fn space(&self) -> &Space<'a> {
+    fn space(&self) -> &Space {
         match &self.store {
             Store::Basis(basis) => &basis.space,
             Store::Panels(panels) => &panels.space,
@@ -101,8 +101,8 @@ impl<'a> Vectors<'a> {
 
 /// Resulting complex vectors, in the same places: conjugate pairs share their columns.
 #[derive(Debug)]
-pub struct ComplexVectors<'a> {
-    parts: Vectors<'a>,
+pub struct ComplexVectors {
+    parts: Vectors,
     columns: Vec<Parts>,
 }
 
@@ -115,8 +115,8 @@ pub struct Parts {
     pub sign: f64,
 }
 
-impl<'a> ComplexVectors<'a> {
-    pub(crate) fn new(parts: Vectors<'a>, columns: Vec<Parts>) -> Self {
+impl ComplexVectors {
+    pub(crate) fn new(parts: Vectors, columns: Vec<Parts>) -> Self {
         ComplexVectors { parts, columns }
     }
 
@@ -140,7 +140,7 @@ impl<'a> ComplexVectors<'a> {
     }
 
     /// The real vectors that are the parts, and the location of the parts of each complex vector.
-    pub(crate) fn parts(&self) -> (&Vectors<'a>, &[Parts]) {
+    pub(crate) fn parts(&self) -> (&Vectors, &[Parts]) {
         (&self.parts, &self.columns)
     }
 

@@ -34,7 +34,7 @@ fn solve(solver: &str, matrix: &SparseMatrix, checkpoint: Option<&Path>) -> Resu
         "nmf" => {
             let found = nmf(
                 matrix,
-                &NmfOptions { n_components: 11, tol: 0.0, max_iter: 60, checkpoint, ..NmfOptions::default() },
+                &NmfOptions { n_components: 11, tol: 0.0, max_iterations: 60, checkpoint, ..NmfOptions::default() },
             )?;
             let mut factors = vec![0.0; 11 * (rows + columns) as usize];
             let (w, h) = factors.split_at_mut(11 * rows as usize);
@@ -146,11 +146,12 @@ fn checkpoints_of_other_runs_and_damaged_ones_are_refused() {
     let other = Entries::random(3000, 3000, 20_001, true);
     let matrices = [given.image(&one, true), other.image(&two, true)].map(|image| matrix(&runtime, &image, true));
     let checkpoints = folder.path().join("kept");
-    let options = EigshOptions { ncv: Some(20), checkpoint: Some(checkpoints.clone()), max_iter: 1, ..options(8) };
+    let options =
+        EigshOptions { ncv: Some(20), checkpoint: Some(checkpoints.clone()), max_iterations: 1, ..options(8) };
     let cut = eigsh(&matrices[0], &options).unwrap();
     assert!(cut.converged < 8);
     // More restarts go on with what there is.
-    let more = EigshOptions { max_iter: 1000, ..options.clone() };
+    let more = EigshOptions { max_iterations: 1000, ..options.clone() };
     let found = eigsh(&matrices[0], &more).unwrap();
     let whole = eigsh(&matrices[0], &EigshOptions { checkpoint: None, ..more.clone() }).unwrap();
     assert!(found.converged == 8 && bits(&found.values) == bits(&whole.values));
@@ -215,7 +216,7 @@ fn states_that_memory_has_no_room_for_are_refused() {
     let run = |memory_bytes: Option<u64>| {
         let matrix = matrix(&runtime(2, memory_bytes), &image, true);
         let checkpoint = Some(folder.path().join("begun"));
-        let found = eigsh(&matrix, &EigshOptions { ncv: Some(20), checkpoint, max_iter: 1, ..options(8) });
+        let found = eigsh(&matrix, &EigshOptions { ncv: Some(20), checkpoint, max_iterations: 1, ..options(8) });
         found.map(|found| found.converged).map_err(|error| error.to_string())
     };
     run(None).unwrap();
@@ -230,12 +231,12 @@ fn a_resumed_run_counts_no_product_twice() {
     let folder = tempfile::tempdir().unwrap();
     let runtime = runtime(2, None);
     let matrix = matrix(&runtime, &Entries::random(3000, 3000, 20_000, true).image(folder.path(), true), true);
-    let run = |solver: &str, max_iter: u64, name: &str| {
+    let run = |solver: &str, max_iterations: u64, name: &str| {
         let (ncv, checkpoint) = (Some(20), Some(folder.path().join(name)));
         match solver {
-            "eigs" => eigs(&matrix, &EigsOptions { k: 5, ncv, max_iter, checkpoint, ..Default::default() })
+            "eigs" => eigs(&matrix, &EigsOptions { k: 5, ncv, max_iterations, checkpoint, ..Default::default() })
                 .map(|found| (found.converged, found.products)),
-            _ => eigsh(&matrix, &EigshOptions { ncv, max_iter, checkpoint, ..options(5) })
+            _ => eigsh(&matrix, &EigshOptions { ncv, max_iterations, checkpoint, ..options(5) })
                 .map(|found| (found.converged, found.products)),
         }
         .unwrap()

@@ -31,7 +31,7 @@ fn key(part: Spectrum, value: c64) -> f64 {
 }
 
 /// The vectors, checked: of length 1, conjugate in pairs, and with the residuals that are said.
-fn checked(given: &Entries, found: &mut ComplexPairs<'_>, part: Spectrum) -> Vec<f64> {
+fn checked(given: &Entries, found: &mut ComplexPairs, part: Spectrum) -> Vec<f64> {
     let (rows, count) = found.vectors.shape();
     let mut vectors = vec![c64::new(f64::NAN, f64::NAN); rows * count];
     found.vectors.write(&mut vectors).unwrap();
@@ -75,7 +75,7 @@ fn forms_of_whole_numbers_are_found() {
         let matrix = matrix(&runtime, &given.image(folder.path(), false), true);
         for which in [Spectrum::LargestImaginary, Spectrum::SmallestReal] {
             // Nearly parallel vectors, which may not converge, are no failure.
-            let found = eigs(&matrix, &EigsOptions { which, max_iter: 30, seed, ..options(2) }).unwrap();
+            let found = eigs(&matrix, &EigsOptions { which, max_iterations: 30, seed, ..options(2) }).unwrap();
             assert!(found.values.len() >= 2 && found.residuals.iter().all(|residual| residual.is_finite()));
         }
     }
@@ -237,7 +237,7 @@ fn nilpotent_matrices_have_small_residuals() {
         }
         if length == 900 {
             // A subspace knows nothing of such: it says so, after so many restarts.
-            let found = eigs(&matrix, &EigsOptions { max_iter: 3, ncv: Some(20), ..options(3) }).unwrap();
+            let found = eigs(&matrix, &EigsOptions { max_iterations: 3, ncv: Some(20), ..options(3) }).unwrap();
             assert!(found.converged == 3 || found.residuals.iter().any(|&residual| residual > found.residual_bound));
         }
     }
@@ -379,7 +379,7 @@ fn a_subspace_that_is_restarted_finds_the_same() {
         checked(&given, &mut found, Spectrum::LargestMagnitude);
         println!("loose: {} products", found.products);
         // Unconverged pairs are reported as such.
-        let cut = eigs(&matrix, &EigsOptions { ncv: Some(20), max_iter: 1, ..options(6) }).unwrap();
+        let cut = eigs(&matrix, &EigsOptions { ncv: Some(20), max_iterations: 1, ..options(6) }).unwrap();
         assert!(cut.converged < 6 && cut.residuals.iter().any(|&residual| residual > cut.residual_bound));
     }
 }
@@ -413,7 +413,7 @@ fn the_least_subspace_is_enough_to_go_on() {
     for (k, which) in (1..8).flat_map(|k| PARTS.map(|which| (k, which))) {
         for (ncv, seed) in [(k + 3, 0), (k + 3, 1), (k + 4, 0)] {
             let found =
-                eigs(&matrix, &EigsOptions { ncv: Some(ncv), which, seed, max_iter: 30, ..options(k) }).unwrap();
+                eigs(&matrix, &EigsOptions { ncv: Some(ncv), which, seed, max_iterations: 30, ..options(k) }).unwrap();
             assert!(found.values.len() == k, "{which:?} {ncv}");
         }
     }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The vectors, checked: orthonormal, and with the residuals that are said.
-fn checked(given: &Entries, found: &mut Eigenpairs<'_>) -> Vec<f64> {
+fn checked(given: &Entries, found: &mut Eigenpairs) -> Vec<f64> {
     let (rows, count) = found.vectors.shape();
     let mut vectors = vec![f64::NAN; rows * count];
     found.vectors.write(&mut vectors).unwrap();
@@ -129,7 +129,7 @@ fn pairs_that_restarts_end_before_all_is_known_are_not_complete() {
     // The other end is crowded, and its best value is nearly wanted.
     let values: Vec<f64> = (0..400).map(|i| if i < 4 { 10.0 - i as f64 } else { i as f64 / 1e3 - 7.0038 }).collect();
     let matrix = matrix(&runtime, &Entries::diagonal(&values).image(folder.path(), true), true);
-    let run = |max_iter| eigsh(&matrix, &EigshOptions { ncv: Some(12), max_iter, ..options(4) }).unwrap();
+    let run = |max_iterations| eigsh(&matrix, &EigshOptions { ncv: Some(12), max_iterations, ..options(4) }).unwrap();
     assert!(run(1000).is_complete);
     assert!((0..60).map(run).any(|found| found.converged == 4 && !found.is_complete));
 }
@@ -330,7 +330,7 @@ fn a_subspace_that_is_restarted_finds_the_same() {
     assert!(again.restarts > 2, "{}", again.restarts);
     found.values.iter().zip(&again.values).for_each(|(a, b)| assert!((a - b).abs() < 1e-11 * a.abs()));
     // Unconverged pairs are reported as such.
-    let cut = eigsh(&matrix, &EigshOptions { ncv: Some(20), max_iter: 1, ..options(8) }).unwrap();
+    let cut = eigsh(&matrix, &EigshOptions { ncv: Some(20), max_iterations: 1, ..options(8) }).unwrap();
     assert!(cut.converged < 8 && cut.residuals.iter().any(|&residual| residual > cut.residual_bound));
 }
 

@@ -10,7 +10,7 @@ fn options(k: usize) -> SpectralEmbeddingOptions {
     SpectralEmbeddingOptions { k, ..SpectralEmbeddingOptions::default() }
 }
 
-fn written(found: &SpectralEmbedding<'_>) -> Vec<f64> {
+fn written(found: &SpectralEmbedding) -> Vec<f64> {
     let (rows, count) = found.vectors.shape();
     let mut numbers = vec![f64::NAN; rows * count];
     found.vectors.write(&mut numbers).unwrap();
@@ -18,7 +18,7 @@ fn written(found: &SpectralEmbedding<'_>) -> Vec<f64> {
 }
 
 /// Checks that columns solve `(D - W) x = w D x`, or without D, and that they have the lengths and signs of theirs.
-fn check(given: &Entries, found: &SpectralEmbedding<'_>, options: &SpectralEmbeddingOptions) -> Vec<f64> {
+fn check(given: &Entries, found: &SpectralEmbedding, options: &SpectralEmbeddingOptions) -> Vec<f64> {
     let (rows, count) = found.vectors.shape();
     let numbers = written(found);
     let mut without_loops = Entries::new(given.rows, given.columns);

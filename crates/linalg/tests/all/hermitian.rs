@@ -91,7 +91,7 @@ impl Complex {
 }
 
 /// The vectors, checked: orthonormal, and with the residuals that are said.
-fn checked(given: &Complex, found: &HermitianPairs<'_>) -> Vec<c64> {
+fn checked(given: &Complex, found: &HermitianPairs) -> Vec<c64> {
     let (rows, count) = found.vectors.shape();
     let mut vectors = vec![c64::new(f64::NAN, 0.0); rows * count];
     found.vectors.write(&mut vectors).unwrap();
@@ -280,10 +280,10 @@ fn a_subspace_that_is_restarted_or_kept_finds_the_same() {
     assert!(again.restarts > 2, "{}", again.restarts);
     found.values.iter().zip(&again.values).for_each(|(a, b)| assert!((a - b).abs() < 1e-11 * a.abs()));
     // A resumed run has the same bits and the same number of products, two for comparing the matrices excepted.
-    let saved = EigshOptions { checkpoint: Some(folder.path().join("kept")), max_iter: 2, ..few.clone() };
+    let saved = EigshOptions { checkpoint: Some(folder.path().join("kept")), max_iterations: 2, ..few.clone() };
     let cut = eigsh_complex(&matrix, &saved).unwrap();
     assert!(cut.converged < 8 && cut.residuals.iter().any(|&residual| residual > cut.residual_bound));
-    let whole = eigsh_complex(&matrix, &EigshOptions { max_iter: 1000, ..saved.clone() }).unwrap();
+    let whole = eigsh_complex(&matrix, &EigshOptions { max_iterations: 1000, ..saved.clone() }).unwrap();
     assert_eq!(bits(&whole.values), bits(&again.values));
     assert!(checked(&given, &whole) == vectors);
     // It is of another run for other options.

@@ -54,7 +54,7 @@ fn singular_values_factors_and_solutions_that_are_wrong_are_found() {
         check(&found.values, sides).unwrap();
         check(&found.values.iter().map(|value| value * (1.0 - 1e-8)).collect::<Vec<_>>(), sides).unwrap_err();
         check_orthonormal(&found.vectors.left, matrix).unwrap();
-        let mut found = nmf(matrix, &NmfOptions { max_iter: 5, ..NmfOptions::default() }).unwrap();
+        let mut found = nmf(matrix, &NmfOptions { max_iterations: 5, ..NmfOptions::default() }).unwrap();
         let loss = found.losses[found.losses.len() - 1];
         check_factors(matrix, &mut found.w, &mut found.h_transposed, loss).unwrap();
         check_factors(matrix, &mut found.w, &mut found.h_transposed, loss * (1.0 + 1e-6)).unwrap_err();

@@ -12,6 +12,7 @@ mod hermitian;
 mod inner;
 mod limits;
 mod nmf;
+mod owned;
 mod pagerank;
 mod svds;
 mod systems;

@@ -11,8 +11,8 @@ use std::sync::Arc;
 
 const SOLVERS: [Solver; 2] = [Solver::Hals, Solver::MultiplicativeUpdates];
 
-fn options(n_components: usize, solver: Solver, max_iter: u64) -> NmfOptions {
-    NmfOptions { n_components, solver, max_iter, tol: 0.0, ..NmfOptions::default() }
+fn options(n_components: usize, solver: Solver, max_iterations: u64) -> NmfOptions {
+    NmfOptions { n_components, solver, max_iterations, tol: 0.0, ..NmfOptions::default() }
 }
 
 /// Random entries that are not negative; of a matrix with more than three rows and columns some are empty, and one row
@@ -50,11 +50,11 @@ fn product_of_factors(rows: u64, columns: u64, rank: u64) -> Entries {
 }
 
 /// The factors, checked: as many numbers as there should be, none negative.
-fn factors(found: &Nmf<'_>) -> [Vec<f64>; 2] {
+fn factors(found: &Nmf) -> [Vec<f64>; 2] {
     [&found.w, &found.h_transposed].map(|vectors| numbers(vectors).unwrap())
 }
 
-fn numbers(vectors: &Vectors<'_>) -> Result<Vec<f64>> {
+fn numbers(vectors: &Vectors) -> Result<Vec<f64>> {
     let (rows, columns) = vectors.shape();
     let mut numbers = vec![f64::NAN; rows * columns];
     vectors.write(&mut numbers)?;
@@ -141,7 +141,7 @@ fn dense_program(given: &Entries, start: [Vec<f64>; 2], options: &NmfOptions) ->
             }
         }
     };
-    for _ in 0..options.max_iter {
+    for _ in 0..options.max_iterations {
         step(true, &mut w, &h);
         step(false, &mut h, &w);
     }
@@ -158,9 +158,9 @@ fn factors_are_those_of_a_dense_program() {
         for solver in SOLVERS {
             let penalties = NmfOptions { alpha_w, alpha_h, l1_ratio, ..options(k, solver, 1) };
             let start = factors(&nmf(&matrix, &penalties).unwrap());
-            let more = NmfOptions { max_iter: 6, ..penalties };
+            let more = NmfOptions { max_iterations: 6, ..penalties };
             let found = factors(&nmf(&matrix, &more).unwrap());
-            let expected = dense_program(&given, start, &NmfOptions { max_iter: 5, ..more });
+            let expected = dense_program(&given, start, &NmfOptions { max_iterations: 5, ..more });
             for (found, expected) in found.iter().zip(&expected) {
                 let far = found.iter().zip(expected).position(|(a, b)| (a - b).abs() > 1e-9 * (1.0 + b.abs()));
                 assert_eq!(far, None, "{k} {solver:?}");
@@ -298,7 +298,7 @@ fn impossible_options_and_unsuitable_matrices_are_refused() {
     }
     for (options, text) in [
         (NmfOptions { tol: f64::NAN, ..usual.clone() }, "expected tol from 0 to 1, found NaN"),
-        (NmfOptions { max_iter: 0, ..usual.clone() }, "expected max_iter of at least 1"),
+        (NmfOptions { max_iterations: 0, ..usual.clone() }, "expected max_iter of at least 1"),
         (NmfOptions { alpha_w: -1.0, ..usual.clone() }, "expected alpha_w of at least 0, found -1"),
         (NmfOptions { alpha_h: f64::INFINITY, ..usual.clone() }, "expected alpha_h of at least 0, found inf"),
         (NmfOptions { l1_ratio: 1.5, ..usual.clone() }, "expected l1_ratio from 0 to 1, found 1.5"),

@@ -13,7 +13,7 @@ const STRICT: RankOptions<'_> = RankOptions {
     alpha: 0.85,
     tol: 1e-13,
     stop: Stop::Residual,
-    max_iter: 400,
+    max_iterations: 400,
     dangling: Dangling::Networkx,
     weights: true,
     personalization: None,
@@ -45,7 +45,7 @@ fn skewed(rows: u64, count: u64) -> Entries {
     given
 }
 
-fn numbers(found: &Ranks<'_>) -> Vec<f64> {
+fn numbers(found: &Ranks) -> Vec<f64> {
     let mut numbers = vec![0.0; found.ranks.shape().0];
     found.ranks.write(&mut numbers).unwrap();
     numbers
@@ -131,7 +131,7 @@ fn ranks_are_those_of_the_graph_algorithm() {
     }
     // Defaults are the same, too.
     let (ours, of_graph) = (RankOptions::default(), PageRankOptions::default());
-    assert_eq!((ours.alpha, ours.tol, ours.max_iter), (of_graph.alpha, of_graph.tol, of_graph.max_iterations));
+    assert_eq!((ours.alpha, ours.tol, ours.max_iterations), (of_graph.alpha, of_graph.tol, of_graph.max_iterations));
     assert_eq!((ours.stop, ours.dangling), (of_graph.stop, of_graph.dangling));
 }
 
@@ -216,12 +216,12 @@ fn as_many_vectors_are_in_memory_as_there_is_room_for() {
 fn unconverged_ranks_are_reported_as_such() {
     let case = case(skewed(400, 3000));
     let own = matrix(&runtime(2, None), &case.image, true);
-    let found = pagerank(&own, &RankOptions { max_iter: 3, ..STRICT }).unwrap();
+    let found = pagerank(&own, &RankOptions { max_iterations: 3, ..STRICT }).unwrap();
     assert_eq!((found.iterations, found.stopped_by), (3, StoppedBy::Iterations));
     assert!(found.residual > 1e-13);
-    let found = pagerank(&own, &RankOptions { tol: 0.0, max_iter: 50, ..STRICT }).unwrap();
+    let found = pagerank(&own, &RankOptions { tol: 0.0, max_iterations: 50, ..STRICT }).unwrap();
     assert_eq!((found.iterations, found.stopped_by), (50, StoppedBy::Iterations));
-    let found = pagerank(&own, &RankOptions { max_iter: 0, ..STRICT }).unwrap();
+    let found = pagerank(&own, &RankOptions { max_iterations: 0, ..STRICT }).unwrap();
     assert!(numbers(&found).iter().all(|&rank| rank == 1.0 / 400.0));
 }
 

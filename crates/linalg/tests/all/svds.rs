@@ -17,7 +17,7 @@ fn dense(given: &Entries, center: bool) -> Vec<f64> {
     full.singular_values().unwrap()
 }
 
-fn numbers(vectors: &Vectors<'_>) -> Vec<f64> {
+fn numbers(vectors: &Vectors) -> Vec<f64> {
     let (rows, count) = vectors.shape();
     let mut numbers = vec![f64::NAN; rows * count];
     vectors.write(&mut numbers).unwrap();
@@ -31,7 +31,7 @@ fn numbers(vectors: &Vectors<'_>) -> Vec<f64> {
 }
 
 /// The vectors, which belong to each other and to the values.
-fn checked(given: &Entries, found: &Svd<'_>) -> (Vec<f64>, Vec<f64>) {
+fn checked(given: &Entries, found: &Svd) -> (Vec<f64>, Vec<f64>) {
     let (left, right, count) = (numbers(&found.vectors.left), numbers(&found.vectors.right), found.values.len());
     let (forward, backward) = (given.multiply(&right, count), given.transposed().multiply(&left, count));
     let length = |product: &[f64], vectors: &[f64], i: usize| {

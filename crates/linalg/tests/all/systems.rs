@@ -10,8 +10,14 @@ type Method = fn(&SparseMatrix, &[f64], &SolveOptions<'_>) -> Result<Solution>;
 const METHODS: [(&str, Method); 4] = [("cg", cg), ("minres", minres), ("gmres", gmres), ("bicgstab", bicgstab)];
 const JACOBI: SolveOptions<'_> = SolveOptions { preconditioner: Preconditioner::Jacobi, ..STRICT };
 /// Most digits that there are.
-const STRICT: SolveOptions<'_> =
-    SolveOptions { rtol: 1e-10, atol: 0.0, maxiter: None, x0: None, restart: 20, preconditioner: Preconditioner::None };
+const STRICT: SolveOptions<'_> = SolveOptions {
+    rtol: 1e-10,
+    atol: 0.0,
+    max_iterations: None,
+    x0: None,
+    restart: 20,
+    preconditioner: Preconditioner::None,
+};
 
 /// A matrix, whose images are in a folder of their own.
 struct Case {
@@ -182,7 +188,7 @@ fn jacobi_repairs_a_diagonal_that_is_badly_scaled() {
     let case = case(given, true);
     let b: Vec<f64> = (0..2000).map(|row| scale(row) * (1.0 + row as f64 / 1000.0)).collect();
     for (name, method) in METHODS {
-        let options = SolveOptions { rtol: 1e-8, maxiter: Some(2000), ..STRICT };
+        let options = SolveOptions { rtol: 1e-8, max_iterations: Some(2000), ..STRICT };
         let plain = case.solve(method, &b, &options);
         let jacobi = case.solve(method, &b, &SolveOptions { preconditioner: Preconditioner::Jacobi, ..options });
         assert!(jacobi.converged, "{name} {:?} {}", jacobi.stopped_by, jacobi.residual);
@@ -201,7 +207,7 @@ fn singular_systems_end_at_the_least_residual() {
         let b = laplace.given.multiply(&vector(500), 1);
         assert!(laplace.solve(method, &b, &STRICT).converged, "{name}");
         let b = case.given.multiply(&vector(500), 1);
-        assert!(case.solve(method, &b, &SolveOptions { maxiter: Some(20_000), ..JACOBI }).converged, "{name}");
+        assert!(case.solve(method, &b, &SolveOptions { max_iterations: Some(20_000), ..JACOBI }).converged, "{name}");
     }
     // For an unreachable right-hand side the residual is its constant part.
     let b: Vec<f64> = laplace.given.multiply(&vector(500), 1).iter().map(|b| b + 0.01).collect();
@@ -212,7 +218,7 @@ fn singular_systems_end_at_the_least_residual() {
     let length = |x: &[f64]| x.iter().map(|number| number * number).sum::<f64>().sqrt();
     let mean = found.x.iter().sum::<f64>() / 500.0;
     assert!(mean.abs() <= 1e-9 * length(&found.x), "{mean} of {}", length(&found.x));
-    let found = laplace.solve(gmres, &b, &SolveOptions { restart: 100, maxiter: Some(50), ..STRICT });
+    let found = laplace.solve(gmres, &b, &SolveOptions { restart: 100, max_iterations: Some(50), ..STRICT });
     assert!(!found.converged && (found.residual - 0.01 * 500f64.sqrt()).abs() < 1e-6, "{}", found.residual);
     assert!(length(&found.x) < 1e6, "{}", length(&found.x));
     // A chain whose last row is empty, and a diagonal with a zero.
@@ -224,7 +230,7 @@ fn singular_systems_end_at_the_least_residual() {
     for given in [chain, diagonal] {
         let singular = self::case(given, false);
         for restart in [20, 50, 300] {
-            let options = SolveOptions { restart, maxiter: Some(60), ..STRICT };
+            let options = SolveOptions { restart, max_iterations: Some(60), ..STRICT };
             let found = singular.solve(gmres, &vector(300), &options);
             assert!(!found.converged && length(&found.x) < 1e14 * length(&vector(300)), "{}", length(&found.x));
         }
@@ -331,11 +337,12 @@ fn unconverged_solutions_are_reported_as_such() {
     let case = case(poisson(40, 40), true);
     let b = vector(1600);
     for (name, method) in METHODS {
-        for maxiter in [0, 1, 3] {
-            let found = case.solve(method, &b, &SolveOptions { maxiter: Some(maxiter), restart: 5, ..STRICT });
-            assert_eq!(found.stopped_by, StoppedBy::Iterations, "{name} {maxiter}");
-            assert_eq!(found.iterations, if name == "gmres" { 5 * maxiter } else { maxiter });
-            assert!(found.residual < length(&b) || maxiter == 0, "{name} {maxiter}");
+        for max_iterations in [0, 1, 3] {
+            let found =
+                case.solve(method, &b, &SolveOptions { max_iterations: Some(max_iterations), restart: 5, ..STRICT });
+            assert_eq!(found.stopped_by, StoppedBy::Iterations, "{name} {max_iterations}");
+            assert_eq!(found.iterations, if name == "gmres" { 5 * max_iterations } else { max_iterations });
+            assert!(found.residual < length(&b) || max_iterations == 0, "{name} {max_iterations}");
         }
         // More digits than there are.
         let found = case.solve(method, &b, &SolveOptions { rtol: 0.0, restart: 200, ..STRICT });
@@ -393,10 +400,11 @@ fn biconjugate_gradients_return_the_best_vector() {
         let case = case(rough(seed), false);
         let all = case.solve(bicgstab, &[1.0; 100], &options);
         let mut least = f64::INFINITY;
-        for maxiter in (0..all.iterations).step_by(7) {
-            let found = case.solve(bicgstab, &[1.0; 100], &SolveOptions { maxiter: Some(maxiter), ..options });
-            assert_eq!((found.stopped_by, found.iterations), (StoppedBy::Iterations, maxiter));
-            assert!(found.residual <= least * 1.000_001, "{seed} {maxiter}: {} {least}", found.residual);
+        for max_iterations in (0..all.iterations).step_by(7) {
+            let found =
+                case.solve(bicgstab, &[1.0; 100], &SolveOptions { max_iterations: Some(max_iterations), ..options });
+            assert_eq!((found.stopped_by, found.iterations), (StoppedBy::Iterations, max_iterations));
+            assert!(found.residual <= least * 1.000_001, "{seed} {max_iterations}: {} {least}", found.residual);
             least = found.residual;
         }
         assert!(least < 10.0, "{seed}: {least}");
@@ -420,10 +428,10 @@ fn divergence_is_no_error() {
         let mut given = Entries::new(rows, rows);
         ones.iter().for_each(|&(row, column)| given.add(row, column, 1.0));
         let (b, case) = (given.multiply(&vec![1.0; rows as usize], 1), case(given, false));
-        for maxiter in [None, Some(1), Some(2), Some(1000)] {
-            let found = case.solve(bicgstab, &b, &SolveOptions { maxiter, ..STRICT });
-            assert!(found.residual <= length(&b), "{maxiter:?} {}", found.residual);
-            assert!(found.x.iter().all(|x| x.abs() < 1e100), "{maxiter:?} {:?}", &found.x[..]);
+        for max_iterations in [None, Some(1), Some(2), Some(1000)] {
+            let found = case.solve(bicgstab, &b, &SolveOptions { max_iterations, ..STRICT });
+            assert!(found.residual <= length(&b), "{max_iterations:?} {}", found.residual);
+            assert!(found.x.iter().all(|x| x.abs() < 1e100), "{max_iterations:?} {:?}", &found.x[..]);
         }
     }
 }
