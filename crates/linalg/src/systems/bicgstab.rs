@@ -15,7 +15,7 @@ use crate::declare::Declaration;
 use crate::operator::Operator;
 use crate::systems::declared::{ATOL, PRECONDITIONER, RTOL, maxiter, method, plan};
 use crate::systems::inverse::Inverse;
-use crate::systems::system::{Method, Pause, SolveOptions, State, System, is_reached};
+use crate::systems::system::{Growth, Method, Pause, SolveOptions, State, System, is_reached};
 use crate::systems::{FULL_STAGNATION_SHARE, Solution, run};
 use crate::tall::{Space, dot};
 use outcore_image::Result;
@@ -25,6 +25,8 @@ use outcore_matrix::SparseMatrix;
 const PURPOSE: &str = "vectors of stabilized biconjugate gradients";
 /// Rise of the residual above the least one, beyond which its recurrence has too few digits left.
 const MOST_GROWTH: f64 = 1e8;
+/// The greatest rounding of `A x`, in units of the first residual, where `x` may be the best one.
+const MOST_ROUNDING: f64 = 1e-6;
 /// Rise of the residual above the least one, up to which a run begins where the one before ended.
 const NEAR: f64 = 100.0;
 
@@ -68,6 +70,9 @@ pub(crate) struct Bicgstab {
     best_norm: f64,
     /// Whether the last `x` is the best one.
     is_best: bool,
+    growth: Growth,
+    /// The growth of the best `x`.
+    best_length: f64,
     runs: u64,
     /// Whether another run began at the same `x`.
     is_repeated: bool,
@@ -77,6 +82,8 @@ pub(crate) struct Bicgstab {
 struct Run {
     /// The length of the shadow.
     shadow: f64,
+    /// The length of the direction.
+    direction: f64,
     /// Whether directions are residuals still, so that products with them are finite unless the matrix is too large.
     is_first: bool,
 }
@@ -102,6 +109,8 @@ impl<'a> Method<'a> for Bicgstab {
             best: vector()?,
             best_norm: f64::INFINITY,
             is_best: false,
+            growth: Growth::new(MOST_ROUNDING),
+            best_length: 0.0,
             runs: 0,
             is_repeated: false,
         })
@@ -109,6 +118,7 @@ impl<'a> Method<'a> for Bicgstab {
 
     fn run(&mut self, system: &System<'a, '_>, state: &mut State<'_>) -> Result<Pause> {
         let (start, steps_left) = (state.norm(), state.steps_left);
+        self.growth.begin(start);
         if self.is_best || self.is_better(start) {
             self.store_best(system, state, start)?;
         }
@@ -130,6 +140,7 @@ impl<'a> Method<'a> for Bicgstab {
         let best = &self.best;
         system.space.update([&mut state.x], |rows, [x], []| x.copy_from_slice(&best[rows]))?;
         (self.is_best, self.is_repeated) = (true, true);
+        self.growth.length = self.best_length;
         Ok(true)
     }
 }
@@ -137,12 +148,13 @@ impl<'a> Method<'a> for Bicgstab {
 impl Bicgstab {
     /// Iterates until a divisor may be rounding.
     fn advance_all(&mut self, system: &System<'_, '_>, state: &mut State<'_>) -> Result<Pause> {
-        let (start, mut run) = (state.norm(), Run { shadow: 0.0, is_first: true });
+        let (start, mut run) = (state.norm(), Run { shadow: 0.0, direction: state.norm(), is_first: true });
         let mut shadowed = self.begin(system, state, &mut run)?;
         while state.steps_left > 0 {
             let Some(step) = self.first_step(system, state, &run, shadowed)? else { return Ok(Pause::Full) };
             state.steps_left -= 1;
             let norm = self.advance(system, state, step)?;
+            self.growth.length += step.abs() * run.direction;
             if is_reached(state.target, start, norm) {
                 state.iterated(norm);
                 return Ok(Pause::End);
@@ -151,7 +163,8 @@ impl Bicgstab {
                 self.iterated(system, state, norm)?;
                 return Ok(Pause::Full);
             };
-            let (norm, next) = self.stabilize(system, state, second_step)?;
+            let (before, (norm, next)) = (norm, self.stabilize(system, state, second_step)?);
+            self.growth.length += second_step.abs() * before;
             self.iterated(system, state, norm)?;
             if is_reached(state.target, start, norm) {
                 return Ok(Pause::End);
@@ -170,7 +183,7 @@ impl Bicgstab {
             if square.is_nan() || f64::EPSILON * square.sqrt() > norm {
                 return Ok(Pause::Full);
             }
-            (shadowed, run.is_first) = (next, false);
+            (shadowed, run.direction, run.is_first) = (next, square.sqrt(), false);
         }
         Ok(Pause::Full)
     }
@@ -202,15 +215,16 @@ impl Bicgstab {
         if self.is_better(norm) { self.store_best(system, state, norm) } else { Ok(()) }
     }
 
-    /// Whether a residual is less than the least one by more than rounding, which vectors without bound may leave too.
+    /// Whether a residual is less than the least one by more than rounding, which vectors without bound may leave too,
+    /// and its `x` is of a size that is useful.
     fn is_better(&self, norm: f64) -> bool {
-        norm < FULL_STAGNATION_SHARE * self.best_norm
+        norm < FULL_STAGNATION_SHARE * self.best_norm && !self.growth.is_useless(0.0)
     }
 
     fn store_best(&mut self, system: &System<'_, '_>, state: &State<'_>, norm: f64) -> Result<()> {
         let x = &state.x;
         system.space.update([&mut self.best], |rows, [best], []| best.copy_from_slice(&x[rows]))?;
-        (self.best_norm, self.is_best) = (norm, true);
+        (self.best_norm, self.best_length, self.is_best) = (norm, self.growth.length, true);
         Ok(())
     }
 
@@ -231,6 +245,7 @@ impl Bicgstab {
         if run.is_first {
             system.check_square(square, product)?;
         }
+        self.growth.multiplied(square.sqrt() / run.direction);
         let step = shadowed / along;
         let is_usable = run.has_room(system, along + square)? && step.is_finite();
         Ok((is_usable && !is_rounding(along, run.shadow * square.sqrt())).then_some(step))
@@ -274,6 +289,7 @@ impl Bicgstab {
         if run.is_first && square < f64::MIN_POSITIVE && sum > 0.0 {
             return Err(system.too_small());
         }
+        self.growth.multiplied(square.sqrt() / norm);
         let step = along / square;
         Ok((step.is_finite() && !is_rounding(along, norm * square.sqrt())).then_some(step))
     }

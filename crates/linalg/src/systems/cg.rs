@@ -8,7 +8,7 @@
 use crate::declare::Declaration;
 use crate::operator::Operator;
 use crate::systems::declared::{ATOL, PRECONDITIONER, RTOL, maxiter, method, plan};
-use crate::systems::system::{Method, Pause, SolveOptions, State, System, is_reached};
+use crate::systems::system::{Growth, Method, Pause, SolveOptions, State, System, is_reached};
 use crate::systems::{Solution, inverse, run};
 use crate::tall::{FEW_NUMBERS, Space, dot};
 use outcore_image::{Error, Result};
@@ -16,6 +16,8 @@ use outcore_io::Array;
 use outcore_matrix::SparseMatrix;
 
 const PURPOSE: &str = "vectors of conjugate gradients";
+/// The greatest rounding of `A x`, in units of the first residual, that a step may bring.
+const MOST_ROUNDING: f64 = 1e-3;
 
 /// Declaration for the shell.
 pub(crate) static CG: Declaration = Declaration {
@@ -27,7 +29,9 @@ pub(crate) static CG: Declaration = Declaration {
     )
 };
 
-/// Solves `A x = b` with a symmetric, positive definite matrix by the method of conjugate gradients.
+/// Solves `A x = b` with a symmetric, positive definite matrix by the method of conjugate gradients. Of a singular
+/// matrix it solves what has a solution. Where there is none, or the residual falls no further, it stagnates: the vector
+/// is where it began, if its residual there is less. [`minres`](crate::minres) finds the least residual.
 ///
 /// *Cost.* A pass over all lists per iteration, and one for the residual at the end. 32 bytes per row, with a
 /// preconditioner 40, with one that is a function 48. A matrix that is not stored as its own transpose is compared with
@@ -45,6 +49,7 @@ pub fn cg(matrix: &SparseMatrix, b: &[f64], options: &SolveOptions<'_>) -> Resul
 pub(crate) struct Cg {
     direction: Array<f64>,
     product: Array<f64>,
+    growth: Growth,
 }
 
 impl<'a> Method<'a> for Cg {
@@ -61,7 +66,7 @@ impl<'a> Method<'a> for Cg {
 
     fn new(system: &System<'a, '_>, _options: &SolveOptions<'_>) -> Result<Self> {
         let vector = || system.space.zeros(PURPOSE);
-        Ok(Cg { direction: vector()?, product: vector()? })
+        Ok(Cg { direction: vector()?, product: vector()?, growth: Growth::new(MOST_ROUNDING) })
     }
 
     fn run(&mut self, system: &System<'a, '_>, state: &mut State<'_>) -> Result<Pause> {
@@ -70,14 +75,25 @@ impl<'a> Method<'a> for Cg {
         inverse.prepare(system, residual)?;
         inverse.apply_all(system, residual, &mut self.direction)?;
         let mut weighted = definite(inverse.square(system, residual, state.iterations)?, state.iterations)?;
+        // The square of the direction's length in the inverse preconditioner's norm, of parts that are conjugate.
+        let mut along = weighted;
+        self.growth.begin(weighted.sqrt());
         while state.steps_left > 0 {
             state.steps_left -= 1;
             system.operator.apply(&self.direction, 1, &mut self.product)?;
             let curvature = system.finite(space.dots(&self.direction, &self.product)?[0][0])?;
+            self.growth.multiplied(curvature / along);
+            let step = weighted / curvature;
+            state.is_useless = self.growth.is_useless(0.0);
+            // Where the direction is a null vector but for rounding, its step has any length and sign.
+            let is_null = curvature.abs() < self.growth.rounding(along);
+            if is_null || curvature > 0.0 && self.growth.is_useless(step * along.sqrt()) {
+                return Ok(Pause::Full);
+            }
             if curvature <= 0.0 {
                 return Err(not_definite(system, curvature, state.iterations + 1));
             }
-            let step = weighted / curvature;
+            self.growth.length += step * along.sqrt();
             let (product, before) = (&self.product, weighted);
             let [square] = space.update([&mut *residual], |rows, [residual], [square]| {
                 residual.iter_mut().zip(&product[rows]).for_each(|(to, number)| *to -= step * number);
@@ -90,6 +106,7 @@ impl<'a> Method<'a> for Cg {
                 weighted = definite(inverse.square(system, residual, iteration)?, iteration)?;
             }
             let share = weighted / before;
+            along = weighted + share * share * along;
             space.update([&mut *x, &mut self.direction], |rows, [x, direction], []| {
                 let mut few = [0.0; FEW_NUMBERS];
                 let next = inverse.apply(rows.clone(), &residual[rows], &mut few);

@@ -184,7 +184,10 @@ fn begin<'a, 'c, M: Method<'a>>(
         x.fill(0.0);
     }
     let steps_left = options.max_iterations.unwrap_or(M::STEPS_PER_ROW * space.rows as u64);
-    Ok((system, State { x, residual, inverse, steps_left, iterations: 0, target: 0.0, norms: Vec::new() }))
+    Ok((
+        system,
+        State { x, residual, inverse, steps_left, iterations: 0, target: 0.0, norms: Vec::new(), is_useless: false },
+    ))
 }
 
 /// The diagonal of Jacobi's preconditioner.
@@ -225,14 +228,16 @@ fn iterate<'a, M: Method<'a>>(
     x0: Option<&[f64]>,
 ) -> Result<StoppedBy> {
     let stopped_by = improve(system, method, state, x0)?;
-    if stopped_by == StoppedBy::Residual || !M::MAY_DIVERGE {
+    if stopped_by == StoppedBy::Residual || M::IS_MINIMAL {
         return Ok(stopped_by);
     }
     if method.rewind(system, state)? {
         let norm = measure::<M>(system, state, x0)?;
         state.measured(norm);
     }
-    if state.norm() > state.norms[0] {
+    // Conjugate gradients that are stopped early are nearer to the solution, though their residual may have risen.
+    let is_worse = state.norm() > state.norms[0] && (M::MAY_DIVERGE || stopped_by == StoppedBy::Stagnation);
+    if state.is_useless || is_worse {
         let norm = set_start(system, state, x0)?;
         state.measured(norm);
     }

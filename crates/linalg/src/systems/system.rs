@@ -116,6 +116,8 @@ pub(crate) struct State<'c> {
     pub target: f64,
     /// The lengths of the residuals.
     pub norms: Vec<f64>,
+    /// Whether `x` is useless, for rounding outweighs what its size solves.
+    pub is_useless: bool,
 }
 
 impl State<'_> {
@@ -133,6 +135,49 @@ impl State<'_> {
         if let Some(last) = self.norms.last_mut() {
             *last = norm;
         }
+    }
+}
+
+/// Growth of `x` along its steps, in the norm of the preconditioner, and the rounding that its size brings to `A x`.
+///
+/// Where no vector solves a singular system, methods go along its null space without end.
+pub(crate) struct Growth {
+    /// The greatest rounding that a useful `x` brings, in units of the first residual.
+    most_rounding: f64,
+    /// The length of the first residual.
+    start: f64,
+    /// A lower bound of the matrix's norm: the greatest growth of a direction by a product.
+    matrix: f64,
+    /// An upper bound of the length of `x`, less its start: the sum of the lengths of all steps.
+    pub length: f64,
+}
+
+impl Growth {
+    pub fn new(most_rounding: f64) -> Self {
+        Growth { most_rounding, start: 0.0, matrix: 0.0, length: 0.0 }
+    }
+
+    /// Notes the residual where a run begins.
+    pub fn begin(&mut self, residual: f64) {
+        if self.start == 0.0 {
+            self.start = residual;
+        }
+    }
+
+    /// Notes the growth of a direction by a product.
+    pub fn multiplied(&mut self, growth: f64) {
+        self.matrix = self.matrix.max(growth);
+    }
+
+    /// The rounding of a product with a vector of this length.
+    pub fn rounding(&self, length: f64) -> f64 {
+        f64::EPSILON * self.matrix * length
+    }
+
+    /// Whether `x` is useless after a step of this length.
+    pub fn is_useless(&self, step: f64) -> bool {
+        let rounding = self.rounding(self.length + step);
+        rounding.is_nan() || rounding > self.most_rounding * self.start
     }
 }
 

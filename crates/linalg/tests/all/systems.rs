@@ -597,3 +597,70 @@ fn a_function_is_a_preconditioner() {
         }
     }
 }
+
+/// The Laplace matrix of a graph: a path, a grid or a circle with chords.
+fn laplacian(height: u64, width: u64, chords: u64) -> Entries {
+    let mut given = Entries::grid(height, width);
+    let mut state = height * width;
+    for _ in 0..chords {
+        let (one, other) = (random(&mut state, given.rows), random(&mut state, given.rows));
+        if one != other {
+            given.add_both(&[(one, other, 1.0)]);
+        }
+    }
+    let mut degrees = vec![0.0; given.rows as usize];
+    for ((row, column), value) in &mut given.entries {
+        *value = -1.0;
+        [*row, *column].iter().for_each(|&end| degrees[end as usize] += 1.0);
+    }
+    (0..).zip(&degrees).for_each(|(row, &degree)| given.add(row, row, degree));
+    given
+}
+
+#[test]
+fn vectors_of_systems_without_a_solution_have_a_reasonable_size() {
+    let mut cases: Vec<(String, Entries, bool)> =
+        [(1, 5, 0), (1, 6, 0), (1, 50, 0), (1, 300, 0), (10, 10, 0), (30, 21, 0), (15, 16, 80)]
+            .map(|(height, width, chords)| {
+                (format!("laplacian {height} x {width} + {chords}"), laplacian(height, width, chords), true)
+            })
+            .into();
+    for seed in 0..6 {
+        // Singular ones: some rows are empty.
+        let mut given = rough(seed);
+        given.entries.retain(|&(row, _), _| row % 10 != seed);
+        cases.push((format!("rough {seed}"), given, false));
+    }
+    for (name, given, is_symmetric) in cases {
+        let case = case(given, is_symmetric);
+        let rows = case.given.rows;
+        let mut first = vec![0.0; rows as usize];
+        first[0] = 1.0;
+        let near_null = vector(rows).iter().map(|number| 1.0 + 0.1 * number).collect();
+        for (right, b) in
+            [("first", first), ("random", vector(rows)), ("near null", near_null), ("ones", vec![1.0; rows as usize])]
+        {
+            for (method_name, method) in [("cg", cg as Method), ("bicgstab", bicgstab)] {
+                if method_name == "cg" && !is_symmetric {
+                    continue;
+                }
+                let text = format!("{method_name} {name} {right}");
+                let found = match method(&case.matrix, &b, &STRICT) {
+                    Err(error) => {
+                        let is_null = right == "ones" && error.to_string().contains("p^T A p");
+                        assert!(is_null, "{text}: {error}");
+                        continue;
+                    }
+                    Ok(_) => case.solve(method, &b, &STRICT),
+                };
+                // Some right-hand sides of the others have a solution.
+                assert!(!found.converged || !is_symmetric, "{text}");
+                if found.converged {
+                    continue;
+                }
+                assert!(found.residual <= length(&b) * (1.0 + 1e-12), "{text}: {} {}", found.residual, length(&b));
+                assert!(length(&found.x) <= 1e10 * length(&b), "{text}: {}", length(&found.x));
+            }
+        }
+    }
+}
