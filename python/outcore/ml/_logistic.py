@@ -18,7 +18,8 @@ class LogisticRegression(Classifier):
 
     Args:
         C: The weight of the losses beside the penalty; `np.inf` for no penalty, where separable classes have no optimum
-            and are a warning, which takes a pass more.
+            and are a warning, which takes a pass more; also where rows of several classes lie on the hyperplane between
+            them (quasi-complete separation).
         tol: It ends when no derivative of the mean loss, by columns scaled to variance 1, is greater.
         fit_intercept: Whether there is an intercept, which is not penalised.
         max_iter: The most steps.
@@ -79,7 +80,7 @@ class LogisticRegression(Classifier):
             weights=None if weights is None else weights._expression,
         )  # fmt: skip
         if found["is_separable"]:
-            text = "the classes are separable and there is no penalty: there is no optimum, for the loss goes to 0 as"
+            text = "the classes are separable and there is no penalty: there is no optimum, for the loss falls as"
             warnings.warn(f"{text} coefficients grow; set C to a finite number", ConvergenceWarning, stacklevel=2)
         elif not found["converged"] and found["iterations"] >= self.max_iter:
             text = f"logistic regression did not converge within max_iter={self.max_iter} steps"

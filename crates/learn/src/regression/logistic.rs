@@ -10,7 +10,7 @@
 //! Nocedal, Wright, *Numerical Optimization*, 2nd ed., 2006, chapters 3 and 7.
 
 use crate::classes::{Labels, classes_of, named};
-use crate::common::{Costs, array, columns, matrix, no_overflow, operands, positive, scalar, usage, vector};
+use crate::common::{Costs, array, columns, matrix, no_overflow, operands, positive, usage, vector};
 use crate::declare::{Data, Declaration, FIT_INTERCEPT, Found, PROBA, Plan, TARGET, Table, rows_shape, unconverged};
 use crate::decomposition::pca::projected;
 use crate::gaussian_nb::softmax;
@@ -18,15 +18,23 @@ use crate::moments::class_moments::{ClassMoments, Classes};
 use crate::phases::{Phase, bytes_of, require};
 use crate::regression::linear::linear_terms;
 use crate::regression::logistic_loss::Loss;
+use crate::regression::separation::Margins;
 use crate::regression::steps::{Point, Steps, dot};
-use outcore_array::kernel::{Binary, Fold, Scalar};
-use outcore_array::{Array, ElementType};
+use outcore_array::Array;
+use outcore_array::kernel::Binary;
 use outcore_declare::{Fact, Parameter, Values};
 use outcore_image::{Result, Stats};
 use outcore_io::Runtime;
 
 /// Largest number of parameters for Newton's steps; with more, steps are those of L-BFGS.
 const MOST_NEWTON: usize = 200;
+/// Most steps of Newton's behind the end that look for a direction that separates classes.
+const MOST_ROUNDS: usize = 8;
+/// Least rise of log odds that a step makes where there is no optimum: Newton's make about 1 there. At an optimum a step
+/// is as small as the tolerance.
+const LEAST_RISE: f64 = 0.5;
+/// Margins of rows on the hyperplane between classes, in units of the greatest margin, as iterations leave them.
+const ROUNDING: f64 = 1e-6;
 /// Largest number of halvings of a step.
 const HALVINGS: usize = 30;
 
@@ -64,8 +72,9 @@ pub struct LogisticRegression {
     pub iterations: usize,
     /// Whether a minimum was found, within the tolerance.
     pub converged: bool,
-    /// Whether there is no penalty and the model separates all classes: then there is no minimum, for the loss goes to
-    /// 0 as coefficients grow.
+    /// Whether there is no penalty and a hyperplane separates a class from others, perhaps with rows of several classes
+    /// on it (quasi-complete separation): then there is no minimum, for the loss falls as coefficients grow. With more
+    /// than 200 parameters, or too few iterations, only a model that separates all classes itself counts.
     pub is_separable: bool,
     /// The value at the minimum.
     pub loss: f64,
@@ -75,7 +84,8 @@ pub struct LogisticRegression {
     pub stats: Stats,
 }
 
-/// The logistic model of `labels` (`n`, from 0 to below `classes`) by `x` (`n x p`). One pass, and one per step.
+/// The logistic model of `labels` (`n`, from 0 to below `classes`) by `x` (`n x p`). One pass, and one per step; without
+/// a penalty one more, and up to 15 where classes are separable.
 ///
 /// # Errors
 /// NaN or infinite elements; labels of no class; fewer than 2 classes; weights below 0, or all 0; `c` not above 0.
@@ -111,6 +121,7 @@ pub fn logistic_regression(
     let size = rows * width;
     let mut problem = Problem { runtime, operands: &operands, rows, width, shift, scale, weight, options, costs };
     let Minimum { point: here, iterations, stopped_by } = problem.minimum(size)?;
+    let is_separable = options.c.is_infinite() && problem.is_separable(&here)?;
     let Problem { shift, scale, costs, .. } = problem;
     let coefficients: Vec<f64> =
         here.place.chunks_exact(width).flat_map(|row| row.iter().zip(&scale).map(|(own, scale)| own * scale)).collect();
@@ -118,25 +129,7 @@ pub fn logistic_regression(
     let at_shift = |row: &[f64]| row.iter().zip(&shift).map(|(own, shift)| own * shift).sum::<f64>();
     let intercept = balanced(at_mean.zip(coefficients.chunks_exact(p)).map(|(own, row)| own - at_shift(row)).collect());
     let (loss, converged, stats) = (here.value, stopped_by == "residual", costs.finish(Some(stopped_by)));
-    let is_separable = false;
-    let mut found = LogisticRegression {
-        coefficients,
-        intercept,
-        classes,
-        iterations,
-        converged,
-        is_separable,
-        loss,
-        shift,
-        stats,
-    };
-    if options.c.is_infinite() {
-        let mut costs = Costs::default();
-        found.is_separable = found.separates(runtime, &operands, &mut costs)?;
-        costs.include(found.stats);
-        found.stats = costs.finish(Some(stopped_by));
-    }
-    Ok(found)
+    Ok(LogisticRegression { coefficients, intercept, classes, iterations, converged, is_separable, loss, shift, stats })
 }
 
 /// The phases of a fit for `rows` rows of `width` parameters: the moments, and a step.
@@ -222,6 +215,36 @@ impl Problem<'_> {
         Ok(Minimum { point: here, iterations, stopped_by })
     }
 
+    /// Whether there is no minimum without a penalty, because a direction separates classes: the model itself, or
+    /// Newton's, which turns to such a direction as coefficients grow. A pass; up to 15 where it turns slowly.
+    fn is_separable(&mut self, end: &Point) -> Result<bool> {
+        let (mut place, mut direction) = (end.place.clone(), Steps::default().direction(end));
+        for _ in 0..MOST_ROUNDS {
+            let [least, _, least_rise, rise] = self.margins([&place, &direction])?;
+            if least > 0.0 {
+                return Ok(true);
+            }
+            if end.hessian.is_empty() || rise < LEAST_RISE || !rise.is_finite() {
+                return Ok(false);
+            }
+            if least_rise >= -ROUNDING * rise {
+                return Ok(true);
+            }
+            place.iter_mut().zip(&direction).for_each(|(own, step)| *own += step);
+            direction = Steps::default().direction(&self.at(place.clone())?);
+        }
+        Ok(false)
+    }
+
+    /// A pass: the least and the greatest margins along two directions.
+    fn margins(&mut self, directions: [&Vec<f64>; 2]) -> Result<[f64; 4]> {
+        let (shift, scale) = (self.shift.clone(), self.scale.clone());
+        let (directions, is_weighted) = (directions.map(Vec::clone).to_vec(), self.operands.len() > 2);
+        let fold = Margins { rows: self.rows, width: self.width, shift, scale, directions, is_weighted };
+        let ends = self.costs.one(self.runtime, fold.lazy(self.operands)?)?;
+        Ok(ends.try_into().expect("two numbers for each direction"))
+    }
+
     /// A pass: value and derivatives.
     fn at(&mut self, place: Vec<f64>) -> Result<Point> {
         let size = place.len();
@@ -254,18 +277,6 @@ impl Problem<'_> {
 }
 
 impl LogisticRegression {
-    /// Whether the model predicts the classes of all rows that have a weight; a pass.
-    fn separates(&self, runtime: &Runtime, operands: &[Array], costs: &mut Costs) -> Result<bool> {
-        let mut is_right =
-            self.predict(&operands[0])?.cast(ElementType::Float64)?.binary(Binary::Equal, &operands[1])?;
-        if let Some(weights) = operands.get(2) {
-            is_right =
-                weights.binary(Binary::Greater, &scalar(0.0))?.select(&is_right, &Array::scalar(Scalar::Bool(1)))?;
-        }
-        let all = is_right.fold(Fold::All, &[0], false)?.cast(ElementType::Float64)?;
-        Ok(costs.one(runtime, all)?[0] != 0.0)
-    }
-
     /// The logarithms of odds (`n x 1`), or of what probabilities are proportional to (`n x k`), lazily.
     ///
     /// # Errors
@@ -343,8 +354,8 @@ fn plan(data: &Data, values: Values) -> Result<Plan> {
         }
         let found = logistic_regression(runtime, &x, &numbers, classes.len(), &options)?;
         if found.is_separable {
-            let text = "The model separates all classes without a penalty: there is no optimum, for the loss goes to 0 \
-                        as coefficients grow; give --c a finite number";
+            let text = "Classes are separable and there is no penalty: there is no optimum, for the loss falls as \
+                        coefficients grow without end; give --c a finite number";
             runtime.note(text.to_owned());
         }
         let mut costs = Costs::default();

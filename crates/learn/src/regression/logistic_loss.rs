@@ -38,18 +38,9 @@ impl Loss {
         let (count, mut labels) = (if self.rows == 1 { 2 } else { self.rows }, Vec::new());
         classes(block, 1, count, &mut labels)?;
         let shares = weights(block, self.is_weighted.then_some(2))?;
-        values.clear();
-        for (column, own) in block.operands[0].iter().enumerate() {
-            let (shift, scale) = (self.shift[column], self.scale[column]);
-            values.extend(reals(own).iter().map(|value| (value - shift) * scale));
-        }
-        values.resize(n * width, 1.0);
-        // The scores of all observations for every row of parameters become probabilities.
-        scores.clear();
-        scores.resize(n * self.rows, 0.0);
-        for (to, place) in scores.chunks_exact_mut(n).zip(self.place.chunks_exact(width)) {
-            widest(Scores { values, place, to });
-        }
+        scaled(block, (&self.shift, &self.scale), width, values);
+        // The scores become probabilities.
+        score(values, &self.place, n, scores);
         let (loss, rest) = sums.split_first_mut().expect("a loss");
         *loss += match self.rows {
             1 => probability(scores, &labels, shares),
@@ -102,6 +93,25 @@ impl Loss {
                 }
             }
         }
+    }
+}
+
+/// Writes the columns of a block, shifted and scaled, and one of ones for the intercept if `width` has it.
+pub(crate) fn scaled(block: &RowBlock<'_>, (shift, scale): (&[f64], &[f64]), width: usize, values: &mut Vec<f64>) {
+    values.clear();
+    for (own, (shift, scale)) in block.operands[0].iter().zip(shift.iter().zip(scale)) {
+        values.extend(reals(own).iter().map(|value| (value - shift) * scale));
+    }
+    values.resize(block.rows * width, 1.0);
+}
+
+/// Writes the scores of `n` observations, given by columns, for every row of parameters.
+pub(crate) fn score(values: &[f64], place: &[f64], n: usize, scores: &mut Vec<f64>) {
+    let width = values.len() / n;
+    scores.clear();
+    scores.resize(place.len() / width * n, 0.0);
+    for (to, place) in scores.chunks_exact_mut(n).zip(place.chunks_exact(width)) {
+        widest(Scores { values, place, to });
     }
 }
 

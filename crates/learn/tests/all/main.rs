@@ -4,4 +4,5 @@ mod common;
 mod folds;
 mod memory;
 mod models;
+mod separation;
 mod statistics;
