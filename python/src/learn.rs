@@ -107,7 +107,7 @@ pub fn kmeans<'py>(
     let centres = numbers(centres)?;
     let start = centres.as_deref().map_or(KMeansStart::Parallel { rounds }, KMeansStart::Centres);
     let weights = array(&weights);
-    let own = KMeansOptions { clusters, start, starts, most_iterations: max_iter, tolerance: tol, seed, weights };
+    let own = KMeansOptions { clusters, start, starts, max_iterations: max_iter, tolerance: tol, seed, weights };
     let (found, fit) = fitted(py, options, |runtime| learn::kmeans(runtime, &x.array, &own))?;
     let facts = fit.facts(py, &found.stats)?;
     facts.matrix("centres", &found.centres, clusters)?.vector("counts", &found.counts)?;
@@ -143,13 +143,13 @@ pub fn gaussian_mixture<'py>(
         None => MixtureStart::KMeans,
         Some((weights, means, precisions)) => MixtureStart::Given { weights, means, precisions },
     };
-    let (most_iterations, tolerance) = (max_iter, tol);
+    let (max_iterations, tolerance) = (max_iter, tol);
     let own = GaussianMixtureOptions {
         components,
         covariance,
         start,
         starts,
-        most_iterations,
+        max_iterations,
         tolerance,
         regularisation,
         seed,
@@ -273,7 +273,7 @@ pub fn logistic_regression<'py>(
     weights: Option<PyExpression>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let weights = array(&weights);
-    let own = LogisticRegressionOptions { c, intercept, most_iterations: max_iter, tolerance: tol, weights };
+    let own = LogisticRegressionOptions { c, intercept, max_iterations: max_iter, tolerance: tol, weights };
     let fit = |runtime: &_| learn::logistic_regression(runtime, &x.array, &labels.array, classes, &own);
     let (found, fit) = fitted(py, options, fit)?;
     let facts = fit.facts(py, &found.stats)?;

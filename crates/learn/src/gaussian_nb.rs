@@ -35,6 +35,7 @@ impl Default for GaussianNbOptions<'_> {
 
 /// The distributions of classes.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct GaussianNb {
     /// Number of rows of each class, or the sums of their weights.
     pub counts: Vec<f64>,

@@ -29,6 +29,7 @@ impl Default for StandardScalerOptions<'_> {
 
 /// Means, variances and scales of columns.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct StandardScaler {
     /// The means.
     pub mean: Vec<f64>,

@@ -46,7 +46,7 @@ pub struct KMeansOptions<'a> {
     /// Number of starts; the best result is returned.
     pub starts: usize,
     /// The most iterations of each.
-    pub most_iterations: usize,
+    pub max_iterations: usize,
     /// The centres are found if all together move by squared distances of no more than this times the mean variance of
     /// the columns.
     pub tolerance: f64,
@@ -59,13 +59,14 @@ pub struct KMeansOptions<'a> {
 impl Default for KMeansOptions<'_> {
     fn default() -> Self {
         let start = KMeansStart::Parallel { rounds: 5 };
-        let (most_iterations, tolerance) = (300, 1e-4);
-        KMeansOptions { clusters: 8, start, starts: 1, most_iterations, tolerance, seed: 0, weights: None }
+        let (max_iterations, tolerance) = (300, 1e-4);
+        KMeansOptions { clusters: 8, start, starts: 1, max_iterations, tolerance, seed: 0, weights: None }
     }
 }
 
 /// Centres of clusters.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct KMeans {
     /// The centres, row by row (`k x p`).
     pub centres: Vec<f64>,
@@ -320,7 +321,7 @@ impl<'a> Run<'a> {
     fn iterate(&mut self, options: &KMeansOptions<'_>, costs: &mut Costs) -> Result<()> {
         let p = self.input.shift.len();
         let mut before: Option<Sums> = None;
-        while self.iterations < options.most_iterations {
+        while self.iterations < options.max_iterations {
             let found = self.assigned(costs, self.spread.is_none(), false)?;
             self.iterations += 1;
             if before.as_ref().is_some_and(|before| before.sums == found.sums && before.counts == found.counts) {
@@ -422,12 +423,12 @@ pub(crate) static KMEANS: Declaration = Declaration {
 fn plan(data: &Data, values: Values) -> Result<Plan> {
     let (x, columns, rows) = (matrix(&data.array)?, data.names.clone(), data.rows());
     let (clusters, starts, seed) = (values.size("n_clusters"), values.size("n_init"), values.whole("seed"));
-    let (most_iterations, tolerance) = (values.size("max_iter"), values.real("tol"));
+    let (max_iterations, tolerance) = (values.size("max_iter"), values.real("tol"));
     if clusters as u64 > rows {
         return usage(format!("expected 1 to {rows} clusters, as many as rows at most, found {clusters}"));
     }
     let start = KMeansStart::Parallel { rounds: 5 };
-    let options = KMeansOptions { clusters, start, starts, most_iterations, tolerance, seed, weights: None };
+    let options = KMeansOptions { clusters, start, starts, max_iterations, tolerance, seed, weights: None };
     let (p, phases) = (columns.len(), phases(&data.runtime, &x, &options)?);
     let written = squared_distances(&x, vec![0.0; clusters * p])?.arg(false, Some(1), false)?;
     let (output, fitted) = (rows_shape(data, vec!["label".to_owned()], true), columns.clone());
@@ -451,7 +452,7 @@ fn plan(data: &Data, values: Values) -> Result<Plan> {
         let rows = Some((rows, vec!["label".to_owned()]));
         Ok(Found { lines, table, facts, rows, unconverged, stats: found.stats })
     };
-    let all = format!("7 to begin, up to {most_iterations} iterations, and 1 or 2 more");
+    let all = format!("7 to begin, up to {max_iterations} iterations, and 1 or 2 more");
     let passes = format!("{all}, for each of {starts} starts; one to write labels");
     let result_bytes = bytes_of(32, &[clusters, p + 1]);
     Ok(Plan { phases, result_bytes, passes, output, rows: Some(written), columns: fitted, run: Box::new(run) })

@@ -51,6 +51,7 @@ pub struct PcaOptions {
 
 /// Principal components.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Pca {
     /// The components, row by row (`k x p`).
     pub components: Vec<f64>,
@@ -85,6 +86,7 @@ impl Default for TruncatedSvdOptions {
 
 /// Singular vectors of data that are not centred.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct TruncatedSvd {
     /// The right singular vectors, row by row (`k x p`).
     pub components: Vec<f64>,

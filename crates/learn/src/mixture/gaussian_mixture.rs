@@ -77,7 +77,7 @@ pub struct GaussianMixtureOptions<'a> {
     /// Number of starts; the best result is returned.
     pub starts: usize,
     /// The most iterations of each.
-    pub most_iterations: usize,
+    pub max_iterations: usize,
     /// The iterations end if the mean log-likelihood changes by less.
     pub tolerance: f64,
     /// Regularization added to variances.
@@ -93,7 +93,7 @@ impl Default for GaussianMixtureOptions<'_> {
             covariance: CovarianceType::Full,
             start: MixtureStart::KMeans,
             starts: 1,
-            most_iterations: 100,
+            max_iterations: 100,
             tolerance: 1e-3,
             regularisation: 1e-6,
             seed: 0,
@@ -103,6 +103,7 @@ impl Default for GaussianMixtureOptions<'_> {
 
 /// A mixture of normal distributions.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct GaussianMixture {
     /// Type of the components' covariances.
     pub covariance: CovarianceType,
@@ -146,7 +147,7 @@ pub fn gaussian_mixture(runtime: &Runtime, x: &Array, options: &GaussianMixtureO
     for start in 0..starts as u64 {
         let mut components = Components::start(runtime, &x, options, start, &mut costs)?;
         let (mut bounds, mut converged) = (Vec::<f64>::new(), false);
-        while bounds.len() < options.most_iterations.max(1) && !converged {
+        while bounds.len() < options.max_iterations.max(1) && !converged {
             let logs = components.logs(&x)?;
             let fold = Sums { columns: columns(&x), kind: options.covariance, means: components.means.clone() };
             let operands = [x.clone(), softmax(&logs)?, log_sum_exp(&logs)?];
@@ -348,12 +349,12 @@ fn plan(data: &Data, values: Values) -> Result<Plan> {
         covariance: values.choice("covariance_type"),
         start: MixtureStart::KMeans,
         starts: values.size("n_init"),
-        most_iterations: values.size("max_iter"),
+        max_iterations: values.size("max_iter"),
         tolerance: values.real("tol"),
         regularisation: values.real("reg_covar"),
         seed: values.whole("seed"),
     };
-    let GaussianMixtureOptions { components: k, covariance, starts, most_iterations, .. } = options;
+    let GaussianMixtureOptions { components: k, covariance, starts, max_iterations, .. } = options;
     let (p, proba) = (columns.len(), values.flag("proba"));
     let shape = covariance.shape(k, p);
     if k as u64 > rows {
@@ -388,7 +389,7 @@ fn plan(data: &Data, values: Values) -> Result<Plan> {
         let (rows, unconverged) = (Some((likely, names.clone())), unconverged(found.converged, iterations));
         Ok(Found { lines, table, facts, rows, unconverged, stats: found.stats })
     };
-    let all = format!("those of k-means, 1, and up to {most_iterations} iterations");
+    let all = format!("those of k-means, 1, and up to {max_iterations} iterations");
     let passes = format!("{all}, for each of {starts} starts; one to write rows");
     Ok(Plan { phases, result_bytes, passes, output, rows: Some(written), columns: fitted, run: Box::new(run) })
 }

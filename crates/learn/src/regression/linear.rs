@@ -59,6 +59,7 @@ impl Default for RidgeOptions<'_> {
 
 /// A linear model.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct LinearModel {
     /// For every target the coefficients of all columns, row by row (`t x p`).
     pub coefficients: Vec<f64>,

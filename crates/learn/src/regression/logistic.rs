@@ -46,7 +46,7 @@ pub struct LogisticRegressionOptions<'a> {
     /// Whether there are intercepts, which are not penalised.
     pub intercept: bool,
     /// The most steps.
-    pub most_iterations: usize,
+    pub max_iterations: usize,
     /// The greatest derivative of a minimum, by scaled columns.
     pub tolerance: f64,
     /// The weights of rows (`n`).
@@ -55,12 +55,13 @@ pub struct LogisticRegressionOptions<'a> {
 
 impl Default for LogisticRegressionOptions<'_> {
     fn default() -> Self {
-        LogisticRegressionOptions { c: 1.0, intercept: true, most_iterations: 100, tolerance: 1e-6, weights: None }
+        LogisticRegressionOptions { c: 1.0, intercept: true, max_iterations: 100, tolerance: 1e-6, weights: None }
     }
 }
 
 /// A logistic model.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct LogisticRegression {
     /// The coefficients of all columns, row by row: of class 1 if there are two classes, and of every class otherwise.
     pub coefficients: Vec<f64>,
@@ -192,7 +193,7 @@ impl Problem<'_> {
             if most <= self.options.tolerance && (here.hessian.is_empty() || -slope <= self.options.tolerance) {
                 break "residual";
             }
-            if iterations == self.options.most_iterations {
+            if iterations == self.options.max_iterations {
                 break "iterations";
             }
             let (mut length, mut next) = (1.0, None);
@@ -337,9 +338,9 @@ pub(crate) static LOGISTIC: Declaration = Declaration {
 fn plan(data: &Data, values: Values) -> Result<Plan> {
     let (own, y) = data.split(values.some_name("target").unwrap_or_default())?;
     let (x, columns, rows, proba) = (matrix(&own.array)?, own.names, data.rows(), values.flag("proba"));
-    let (intercept, most_iterations) = (values.flag("fit_intercept"), values.size("max_iter"));
+    let (intercept, max_iterations) = (values.flag("fit_intercept"), values.size("max_iter"));
     let (c, tolerance) = (values.real("c"), values.real("tol"));
-    let options = LogisticRegressionOptions { c, intercept, most_iterations, tolerance, weights: None };
+    let options = LogisticRegressionOptions { c, intercept, max_iterations, tolerance, weights: None };
     // The number of classes is not known yet.
     let (p, width) = (columns.len(), columns.len() + usize::from(intercept));
     let phases = phases(&x, &[x.clone(), vector(&x, &y, "labels")?], 1, width, None)?;
@@ -383,11 +384,11 @@ fn plan(data: &Data, values: Values) -> Result<Plan> {
             false => (named(&classes, &found.predict(&x)?)?, vec!["class".to_owned()]),
         };
         // If rounding ends the steps, no better point is reachable.
-        let is_done = found.converged || iterations < most_iterations;
+        let is_done = found.converged || iterations < max_iterations;
         let (unconverged, stats) = (unconverged(is_done, iterations), costs.finish(found.stats.stopped_by));
         Ok(Found { lines, table, facts, rows: Some(rows), unconverged, stats })
     };
-    let all = format!("2 over the target, 1, and about 1 for each of up to {most_iterations} steps");
+    let all = format!("2 over the target, 1, and about 1 for each of up to {max_iterations} steps");
     let passes = format!("{all}; one to write rows");
     Ok(Plan { phases, result_bytes, passes, output, rows: Some(written), columns: fitted, run: Box::new(run) })
 }

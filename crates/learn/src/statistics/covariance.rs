@@ -29,6 +29,7 @@ impl Default for CovarianceOptions<'_> {
 
 /// The covariances of all columns.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Covariance {
     /// `p x p`, row by row.
     pub covariance: Vec<f64>,
@@ -42,6 +43,7 @@ pub struct Covariance {
 
 /// The correlations of all columns.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Correlation {
     /// `p x p`, row by row; NaN of columns that are constant, up to rounding.
     pub correlation: Vec<f64>,

@@ -23,6 +23,7 @@ const COUNTS: usize = 6;
 
 /// Statistics of every column of a matrix.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Description {
     /// Number of rows.
     pub count: u64,

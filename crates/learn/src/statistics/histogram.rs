@@ -21,6 +21,7 @@ pub struct HistogramOptions<'a> {
 
 /// The counts of bins.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Histogram {
     /// The edges, one more than there are bins.
     pub edges: Vec<f64>,

@@ -41,6 +41,7 @@ impl Default for QuantilesOptions {
 
 /// Quantiles of columns.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Quantiles {
     /// For every probability a row with the quantiles of all columns (`q x p`).
     pub quantiles: Vec<f64>,

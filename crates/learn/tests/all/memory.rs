@@ -41,18 +41,18 @@ fn check(name: &str, numbers: &Array, fit: &Fit) {
 fn a_limit_that_a_refusal_names_is_enough_for_the_whole_fit() {
     let (n, p) = (6000, 40);
     let wide = array(&uniform(1, n * p), &[n, p]);
-    let clusters = |clusters| KMeansOptions { clusters, most_iterations: 3, ..KMeansOptions::default() };
+    let clusters = |clusters| KMeansOptions { clusters, max_iterations: 3, ..KMeansOptions::default() };
     check("k-means", &wide, &move |runtime, x| kmeans(runtime, x, &clusters(700)).map(|found| found.stats));
     check("k-means from rows", &wide, &|runtime, x| {
         let centres = uniform(2, 900 * 40);
         // One centre has no rows.
         let centres: Vec<f64> = centres.iter().enumerate().map(|(i, v)| if i < 40 { 1e3 } else { *v }).collect();
         let start = KMeansStart::Centres(&centres);
-        let options = KMeansOptions { clusters: 900, start, most_iterations: 2, ..KMeansOptions::default() };
+        let options = KMeansOptions { clusters: 900, start, max_iterations: 2, ..KMeansOptions::default() };
         kmeans(runtime, x, &options).map(|found| found.stats)
     });
     check("a mixture", &wide, &|runtime, x| {
-        let options = GaussianMixtureOptions { components: 60, most_iterations: 2, ..Default::default() };
+        let options = GaussianMixtureOptions { components: 60, max_iterations: 2, ..Default::default() };
         gaussian_mixture(runtime, x, &options).map(|found| found.stats)
     });
     let wider = array(&uniform(3, 1200 * 300), &[1200, 300]);
@@ -72,7 +72,7 @@ fn a_limit_that_a_refusal_names_is_enough_for_the_whole_fit() {
     });
     check("logistic", &wider, &|runtime, x| {
         let y = vector(&(0..1200).map(|row| f64::from(row % 3)).collect::<Vec<_>>());
-        let options = LogisticRegressionOptions { most_iterations: 2, ..LogisticRegressionOptions::default() };
+        let options = LogisticRegressionOptions { max_iterations: 2, ..LogisticRegressionOptions::default() };
         logistic_regression(runtime, x, &y, 3, &options).map(|found| found.stats)
     });
 }
@@ -145,7 +145,7 @@ fn first_centres_do_not_depend_on_the_workers() {
         uniform(6, k * p).chunks_exact(p).map(|own| own.iter().map(|v| v * 1e3).collect()).collect();
     let centres: Vec<&[f64]> = places.iter().map(Vec::as_slice).collect();
     let x = array(&blobs(7, n, &centres, 0.01), &[n, p]);
-    let options = KMeansOptions { clusters: k, most_iterations: 1, ..KMeansOptions::default() };
+    let options = KMeansOptions { clusters: k, max_iterations: 1, ..KMeansOptions::default() };
     assert_same_bits(|runtime| kmeans(runtime, &x, &options).unwrap().centres);
     // Nearly every blob has a centre of its own: the rest of the inertia is noise.
     let found = kmeans(&runtime(2), &x, &KMeansOptions { clusters: k, ..KMeansOptions::default() }).unwrap();

@@ -375,7 +375,7 @@ fn many_parameters_take_lbfgs() {
     let numbers = normal(12, n * p);
     let labels: Vec<f64> = numbers.chunks_exact(p).map(|row| f64::from(u8::from(row[0] + row[1] > 0.3))).collect();
     let (x, y) = (array(&numbers, &[n, p]), vector(&labels));
-    let options = LogisticRegressionOptions { c: 0.01, most_iterations: 200, ..Default::default() };
+    let options = LogisticRegressionOptions { c: 0.01, max_iterations: 200, ..Default::default() };
     let model = logistic_regression(&runtime(2), &x, &y, 2, &options).unwrap();
     assert!(model.converged, "{:?}", model.stats.stopped_by);
     assert!(model.coefficients[0] > 0.1 && model.coefficients[5].abs() < 0.2);
@@ -453,12 +453,12 @@ fn passes_are_counted_on_disk() {
     check("linear", linear_regression(&runtime, &x, &y, &Default::default()).unwrap().stats, 1);
     check("bayes", gaussian_nb(&runtime, &x, &y, 2, &Default::default()).unwrap().stats, 1);
     check("scaler", standard_scaler(&runtime, &x, &Default::default()).unwrap().stats, 1);
-    let options = KMeansOptions { clusters: 4, most_iterations: 3, tolerance: 0.0, ..Default::default() };
+    let options = KMeansOptions { clusters: 4, max_iterations: 3, tolerance: 0.0, ..Default::default() };
     // Rounds, moments, shares; three iterations; the last sum of squares.
     check("k-means", kmeans(&runtime, &x, &options).unwrap().stats, 7 + 3 + 1);
     let options = GaussianMixtureOptions {
         components: 2,
-        most_iterations: 2,
+        max_iterations: 2,
         tolerance: 0.0,
         start: MixtureStart::Given {
             weights: &[0.5, 0.5],
