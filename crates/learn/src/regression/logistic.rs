@@ -30,8 +30,8 @@ use outcore_io::Runtime;
 const MOST_NEWTON: usize = 200;
 /// Most steps of Newton's behind the end that look for a direction that separates classes.
 const MOST_ROUNDS: usize = 8;
-/// Least rise of log odds that a step makes where there is no optimum: Newton's make about 1 there. At an optimum a step
-/// is as small as the tolerance.
+/// Least rise of log odds that a step makes where there is no optimum: Newton's make about 1 there. At an optimum a
+/// step is as small as the tolerance.
 const LEAST_RISE: f64 = 0.5;
 /// Margins of rows on the hyperplane between classes, in units of the greatest margin, as iterations leave them.
 const ROUNDING: f64 = 1e-6;
@@ -85,8 +85,8 @@ pub struct LogisticRegression {
     pub stats: Stats,
 }
 
-/// The logistic model of `labels` (`n`, from 0 to below `classes`) by `x` (`n x p`). One pass, and one per step; without
-/// a penalty one more, and up to 15 where classes are separable.
+/// The logistic model of `labels` (`n`, from 0 to below `classes`) by `x` (`n x p`). One pass, and one per step;
+/// without a penalty one more, and up to 15 where classes are separable.
 ///
 /// # Errors
 /// NaN or infinite elements; labels of no class; fewer than 2 classes; weights below 0, or all 0; `c` not above 0.

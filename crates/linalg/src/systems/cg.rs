@@ -30,8 +30,8 @@ pub(crate) static CG: Declaration = Declaration {
 };
 
 /// Solves `A x = b` with a symmetric, positive definite matrix by the method of conjugate gradients. Of a singular
-/// matrix it solves what has a solution. Where there is none, or the residual falls no further, it stagnates: the vector
-/// is where it began, if its residual there is less. [`minres`](crate::minres) finds the least residual.
+/// matrix it solves what has a solution. Where there is none, or the residual falls no further, it stagnates: the
+/// vector is where it began, if its residual there is less. [`minres`](crate::minres) finds the least residual.
 ///
 /// *Cost.* A pass over all lists per iteration, and one for the residual at the end. 32 bytes per row, with a
 /// preconditioner 40, with one that is a function 48. A matrix that is not stored as its own transpose is compared with
