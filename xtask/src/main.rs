@@ -77,6 +77,7 @@ const ARROWS: [(&str, &[&str]); 17] = [
 const UNSAFE_FILES: &[&str] = &[
     "crates/io/src/backend/memory.rs",
     "crates/io/src/backend/mod.rs",
+    "crates/io/src/backend/metered.rs",
     "crates/io/src/backend/posix.rs",
     "crates/io/src/backend/sim.rs",
     "crates/io/src/backend/system.rs",

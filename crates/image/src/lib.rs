@@ -36,5 +36,5 @@ pub use placed_file::PlacedFile;
 pub use stats::{Stats, StatsBuilder, Step, SweepStats};
 pub use stream::{ColumnStream, PageStream, STREAM_BYTES, TextStream};
 pub use sweep::{Arrived, Besides, PageVisitor, Pass, Selection, Sweep, UnitPages, pages_within, sweep};
-pub use workspace::{Places, Workspace};
+pub use workspace::{Places, TEMPORARY_FOLDER, Workspace};
 pub use writer::{IndexWriter, KEYS_BYTES, PageWriter, write_member};

@@ -15,6 +15,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+/// The name of the folder of temporary files of an import.
+pub const TEMPORARY_FOLDER: &str = "temporary";
 /// Interval at which a wait for the lock of an image checks for a request to stop.
 const LOCK_CHECK: Duration = Duration::from_millis(20);
 
@@ -91,7 +93,7 @@ impl Workspace {
                 Some(Partial::directory(runtime.backend(), &temporary, name)?)
             }
         };
-        let temporary = elsewhere.as_ref().unwrap_or(&partial).path().join("temporary");
+        let temporary = elsewhere.as_ref().unwrap_or(&partial).path().join(TEMPORARY_FOLDER);
         let workspace = Workspace { image, replace, partial, elsewhere, temporary, removed, restored };
         for directory in [&workspace.temporary, &workspace.partial().join("columns")] {
             runtime.backend().create_directory(directory)?;
@@ -104,7 +106,7 @@ impl Workspace {
         let Places { image, replace, restored, .. } = places;
         let removed = remove_leftovers(runtime.backend(), folder(&image));
         let partial = Partial::successor(runtime.backend(), &image)?;
-        let temporary = partial.path().join("temporary");
+        let temporary = partial.path().join(TEMPORARY_FOLDER);
         Ok(Workspace { image, replace, partial, elsewhere: None, temporary, removed, restored })
     }
 

@@ -123,8 +123,9 @@ impl DataFile {
     }
 
     /// The file under another path in messages.
-    pub(crate) fn known_as(self, path: &Path) -> Self {
-        DataFile { path: path.to_owned(), ..self }
+    pub(crate) fn known_as(mut self, path: &Path) -> Self {
+        path.clone_into(&mut self.path);
+        self
     }
 
     /// Bypasses the operating system's cache where that is possible: offsets, sizes and memory are then whole pages.
@@ -262,6 +263,12 @@ impl DataFile {
 
     pub(crate) fn file(&self) -> &Handle {
         &self.file
+    }
+}
+
+impl Drop for DataFile {
+    fn drop(&mut self) {
+        self.backend.close(&self.file);
     }
 }
 

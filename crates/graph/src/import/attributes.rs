@@ -213,10 +213,6 @@ impl Attributes {
         Ok(())
     }
 
-    pub fn len_bytes(&self) -> u64 {
-        self.spill.len_bytes()
-    }
-
     pub fn fingerprint(&self) -> u64 {
         lock(&self.state).fingerprint
     }

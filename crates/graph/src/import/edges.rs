@@ -104,14 +104,13 @@ pub(super) struct EdgeFile<'a> {
     closed: Vec<Segment>,
     /// The name of the segment that is written, or of the next one.
     name: (u32, u32),
-    pub written_bytes: u64,
 }
 
 impl<'a> EdgeFile<'a> {
     /// The edges of a worker; one that writes to several files passes a number for each.
     pub(super) fn new(job: &'a Job<'a>, worker: usize, buffer_bytes: usize) -> Self {
         let (segment, closed) = (None, Vec::new());
-        EdgeFile { job, buffer_bytes, real: false, segment, closed, name: (worker as u32, 0), written_bytes: 0 }
+        EdgeFile { job, buffer_bytes, real: false, segment, closed, name: (worker as u32, 0) }
     }
 
     /// Says of what kind the weights of the following edges are.
@@ -146,7 +145,6 @@ impl<'a> EdgeFile<'a> {
     fn close(&mut self) -> Result<()> {
         if let Some(writer) = self.segment.take() {
             let len_bytes = writer.close()?;
-            self.written_bytes += len_bytes;
             self.job.edge_bytes.fetch_add(len_bytes, Ordering::Relaxed);
             self.closed.push(Segment { name: self.name, words: len_bytes / 8, real: self.real });
             self.name.1 += 1;

@@ -147,8 +147,6 @@ impl<'a> Job<'a> {
         self.check_rows(&input)?;
         self.stats.read_seconds = self.lap();
         self.stats.chunks = input.chunks.len() as u64;
-        self.stats.temporary_bytes =
-            input.written_bytes + self.attributes.iter().flatten().map(Attributes::len_bytes).sum::<u64>();
         let mut attributes = std::mem::take(&mut self.attributes);
         attributes.iter_mut().flatten().try_for_each(|attributes| attributes.number_strings(&self))?;
         self.attributes = attributes;
@@ -169,7 +167,6 @@ impl<'a> Job<'a> {
             self.check_lists::<K>(&lists, &merged, &numbered)?;
             written.push(lists);
         }
-        self.stats.temporary_bytes += written.iter().map(|side| side.sort_bytes).sum::<u64>();
         self.stats.lists_seconds = self.lap();
         let slot_starts = merged.classes.starts();
         let writing = IdWriting {
@@ -400,7 +397,7 @@ impl<'a> Job<'a> {
     }
 
     /// Gives the vertices their numbers, chooses the order, and lays out partitions.
-    fn number<K: RunId>(&mut self, input: &mut Input, merged: &mut Merged) -> Result<Numbered> {
+    fn number<K: RunId>(&self, input: &mut Input, merged: &mut Merged) -> Result<Numbered> {
         if self.options.order == OrderChoice::Near {
             self.plan.require(self.runtime, near::PURPOSE, near::needed_bytes(merged.vertices.count()))?;
         }
@@ -456,7 +453,7 @@ impl<'a> Job<'a> {
 
     /// The order in which lists are smallest, and the numbers that make it if it is near.
     fn smallest_order(
-        &mut self,
+        &self,
         sample: Sample,
         chunks: &[Chunk],
         numbers: &Numbers,
@@ -478,10 +475,9 @@ impl<'a> Job<'a> {
     }
 
     /// The place of every vertex in the order near, by its number by id.
-    fn near_numbers(&mut self, chunks: &[Chunk], numbers: &Numbers, merged: &Merged) -> Result<Array<u32>> {
+    fn near_numbers(&self, chunks: &[Chunk], numbers: &Numbers, merged: &Merged) -> Result<Array<u32>> {
         let pairs = self.spill("pairs")?;
         near::write_pairs(self, chunks, numbers, &pairs)?;
-        self.stats.temporary_bytes += pairs.len_bytes();
         near::near_numbers(self.runtime, &pairs, merged.vertices.count())
     }
 
@@ -541,7 +537,6 @@ impl<'a> Job<'a> {
                 self.facts.notes.push(format!("{text} {repeated}."));
             }
         }
-        self.stats.temporary_bytes += partitioned.written_bytes;
         self.stats.partitions = numbered.layouts.iter().map(|layout| layout.partitions.len() as u64).sum();
         Ok(partitioned)
     }

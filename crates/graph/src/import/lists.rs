@@ -54,7 +54,6 @@ pub(super) struct Written {
     pub stats: ListStats,
     /// The pages of each file.
     pub pages: Vec<u64>,
-    pub sort_bytes: u64,
 }
 
 /// The files of a direction, and whose turn it is to write to them.
@@ -65,7 +64,6 @@ struct Turn<'a> {
     stats: ListStats,
     /// Why the first worker that failed did so.
     failure: Option<Error>,
-    sort_bytes: u64,
 }
 
 struct Shared<'a> {
@@ -89,7 +87,7 @@ impl Writing<'_> {
         let files = self.files.iter().map(create).collect::<Result<Vec<_>>>()?;
         let index = |file| IndexWriter::create(self.job.runtime, &self.job.workspace, file, self.job.image_id);
         let entries = self.entries.map(index).transpose()?;
-        let turn = Turn { partition: 0, files, entries, stats: ListStats::default(), failure: None, sort_bytes: 0 };
+        let turn = Turn { partition: 0, files, entries, stats: ListStats::default(), failure: None };
         let shared = Shared {
             memory_bytes,
             turn: Mutex::new(turn),
@@ -110,7 +108,7 @@ impl Writing<'_> {
         }
         turn.entries.map_or(Ok(()), |index| index.finish(self.job.runtime))?;
         let pages = turn.files.into_iter().map(PageWriter::finish).collect::<Result<Vec<_>>>()?;
-        Ok(Written { stats: turn.stats, pages, sort_bytes: turn.sort_bytes })
+        Ok(Written { stats: turn.stats, pages })
     }
 
     fn work<E: Entry>(&self, shared: &Shared<'_>, worker: usize) -> Result<()> {
@@ -132,7 +130,6 @@ impl Writing<'_> {
             spill: self.job.workspace.temporary(&format!("sort-{worker}")),
             records: Array::zeroed(self.job.runtime.budget(), "sorting lists", room)?,
             helper: Array::zeroed(self.job.runtime.budget(), "sorting lists", room)?,
-            sort_bytes: 0,
         };
         let mut encoder = Encoder::new(self.job.runtime, &self.encoding, pages)?;
         loop {
@@ -146,7 +143,6 @@ impl Writing<'_> {
             self.pass(shared, partition, encoder.stats)?;
             shared.progress.advance(entries_in::<E>(&self.chains[partition]) as u64);
         }
-        lock(&shared.turn).sort_bytes += sorter.sort_bytes;
         Ok(())
     }
 
@@ -210,7 +206,6 @@ struct Sorter<'a, E: Entry> {
     spill: PathBuf,
     records: Array<E>,
     helper: Array<E>,
-    sort_bytes: u64,
 }
 
 impl<E: Entry> Sorter<'_, E> {
@@ -244,7 +239,6 @@ impl<E: Entry> Sorter<'_, E> {
             writer.finish()?;
             runs = merged;
         }
-        self.sort_bytes += spill.len_bytes();
         self.merge(&spill, &runs, take)
     }
 
@@ -335,13 +329,17 @@ impl<E: Entry> RunPart<'_, E> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use outcore_io::RuntimeOptions;
+    use outcore_io::backend::{self, Metered};
+    use outcore_io::{Backend, RuntimeOptions};
     use outcore_testkit::random_word;
+    use std::sync::Arc;
 
     #[test]
     fn a_partition_far_larger_than_the_memory_is_sorted_in_levels() {
         let directory = tempfile::tempdir().unwrap();
-        let runtime = Runtime::new(RuntimeOptions { threads: Some(1), ..RuntimeOptions::default() }).unwrap();
+        let meter = Arc::new(Metered::new(&backend::best(), "sort"));
+        let backend: Option<Arc<dyn Backend>> = Some(meter.clone());
+        let runtime = Runtime::new(RuntimeOptions { threads: Some(1), backend, ..RuntimeOptions::default() }).unwrap();
         let streams = Streams::create(runtime.backend(), &directory.path().join("streams"), 90).unwrap();
         let mut sink = streams.sink(&runtime, 1).unwrap();
         let mut state = 5u64;
@@ -354,15 +352,10 @@ mod tests {
         expected.iter().flatten().for_each(|&word| sink.push(0, word).unwrap());
         let chain = sink.finish().unwrap().remove(0);
         let room = || Array::zeroed(runtime.budget(), "sorting", 3 * LEAST_READ).unwrap();
-        let spill = directory.path().join("sort");
-        let mut sorter = Sorter::<[u64; 3]> {
-            runtime: &runtime,
-            streams: &streams,
-            spill,
-            records: room(),
-            helper: room(),
-            sort_bytes: 0,
-        };
+        std::fs::create_dir(directory.path().join("sort")).unwrap();
+        let spill = directory.path().join("sort/runs");
+        let mut sorter =
+            Sorter::<[u64; 3]> { runtime: &runtime, streams: &streams, spill, records: room(), helper: room() };
         let mut sorted = Vec::new();
         sorter
             .sort(&[chain], |entries| {
@@ -373,6 +366,6 @@ mod tests {
         expected.sort_by_key(|entry| (entry[0], entry[2]));
         assert!(sorted == expected);
         // 112 runs of six blocks, three at a time: 38, 13, 5, 2.
-        assert_eq!(sorter.sort_bytes, 5 * 24 * 20_000);
+        assert_eq!(meter.disk_use().written_temporary_bytes, 5 * 24 * 20_000);
     }
 }

@@ -60,9 +60,9 @@ pub use read::ReadEdge;
 pub use summary::ImportSummary;
 
 use crate::engine::graph::Graph;
-use outcore_image::{ImageOptions, Result};
+use outcore_image::{ImageOptions, Result, TEMPORARY_FOLDER};
 use outcore_io::Runtime;
-use outcore_io::backend::Memory;
+use outcore_io::backend::{DiskUse, Memory, Metered};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -80,7 +80,14 @@ const ONE_THREAD_EDGES: u64 = 1 << 14;
 /// behind then, and an older image stays.
 pub fn import(runtime: &Runtime, source: Source, image: &Path, options: &ImportOptions) -> Result<ImportReport> {
     let _turn = runtime.turn()?;
-    job::Job::new(runtime, source.facts().clone(), image, options)?.run(source)
+    let meter = Arc::new(Metered::new(runtime.backend(), TEMPORARY_FOLDER));
+    let runtime = &runtime.with_backend(Arc::clone(&meter) as Arc<_>, usize::MAX);
+    let mut report = job::Job::new(runtime, source.facts().clone(), image, options)?.run(source)?;
+    let DiskUse { peak_bytes, peak_temporary_bytes, written_temporary_bytes } = meter.disk_use();
+    let stats = &mut report.stats;
+    (stats.peak_disk_bytes, stats.peak_temporary_bytes) = (peak_bytes, peak_temporary_bytes);
+    stats.temporary_bytes = written_temporary_bytes;
+    Ok(report)
 }
 
 /// Refuses an import that [`import`] would refuse before it reads the input. What it needs is made and removed again.

@@ -131,9 +131,15 @@ pub struct ImportStats {
     pub lists_seconds: f64,
     /// Writing ids and manifest, and waiting for the disk.
     pub finish_seconds: f64,
-    /// Bytes written to temporary files.
+    /// Bytes written to temporary files, all merges of sorted runs included: the writing that the import costs, not the
+    /// space that it takes.
     pub temporary_bytes: u64,
-    /// The image's size.
+    /// Most space on the disk of temporary files at a time. Files in memory take none.
+    pub peak_temporary_bytes: u64,
+    /// Most space on the disk of temporary files and the image together at a time. An image that is replaced is not in
+    /// it.
+    pub peak_disk_bytes: u64,
+    /// The image's size, and the most space of it: it only grows.
     pub image_bytes: u64,
     /// Dictionaries that were filled, at least one per worker that had something to read.
     pub chunks: u64,

@@ -59,7 +59,6 @@ pub(super) struct Input {
     pub rows_left_out: u64,
     /// The number of the first block with edges, and its first edges as they were understood.
     pub first_edges: Option<(u64, Vec<ReadEdge>)>,
-    pub written_bytes: u64,
 }
 
 impl Input {
@@ -76,7 +75,6 @@ impl Input {
         self.signed |= other.signed;
         self.huge |= other.huge;
         self.weights.merge(other.weights);
-        self.written_bytes += other.written_bytes;
         self
     }
 }
@@ -349,7 +347,6 @@ impl<'a> Worker<'a> {
         }
         self.end_chunk()?;
         self.attributes.into_iter().flatten().try_for_each(AttributesWriter::finish)?;
-        self.input.written_bytes = self.edges.written_bytes + self.vertex_rows.written_bytes + self.runs.len_bytes();
         self.input._chunks_memory.push(self.chunks_memory);
         Ok(self.input)
     }

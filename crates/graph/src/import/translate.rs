@@ -40,7 +40,6 @@ pub(super) struct Partitioned {
     pub directions: Vec<(Streams, Vec<Vec<Chain>>)>,
     /// A number that depends on all edges and on nothing else.
     pub fingerprint: u64,
-    pub written_bytes: u64,
     /// The first row of attributes of every vertex, if vertices have some.
     pub vertex_places: Option<Array<u64>>,
 }
@@ -102,13 +101,7 @@ impl Translation<'_> {
                 }
             }
         }
-        let written_bytes = streams.iter().map(Streams::len_bytes).sum();
-        Ok(Partitioned {
-            directions: streams.into_iter().zip(directions).collect(),
-            fingerprint,
-            written_bytes,
-            vertex_places: None,
-        })
+        Ok(Partitioned { directions: streams.into_iter().zip(directions).collect(), fingerprint, vertex_places: None })
     }
 
     /// The first row of attributes of every vertex, by its place in the input; [`NO_PLACE`] where there is none.

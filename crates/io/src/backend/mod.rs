@@ -3,11 +3,12 @@
 //! A [`Backend`] opens, inspects and changes files, and makes [`Queue`]s of asynchronous reads and writes. There are
 //! four: `uring` (the default where the kernel allows it), `posix` (pread and pwrite on threads), `memory` (a folder of
 //! its own in memory, beside another back end) and `sim` (a device that fails on purpose and loses unsynced changes,
-//! for tests).
+//! for tests). A meter (`metered.rs`) before any of them counts the disk space of files.
 
 mod crash;
 mod ledger;
 mod memory;
+mod metered;
 mod posix;
 mod record;
 mod sim;
@@ -16,6 +17,7 @@ mod uring;
 
 pub use crash::{CrashStates, State};
 pub use memory::{Memory, MemoryFile};
+pub use metered::{DiskUse, Metered};
 pub use posix::Posix;
 pub(crate) use posix::threads_of_worker;
 pub use record::{Entry, Node, Operation, Trace};
@@ -68,6 +70,9 @@ pub trait Backend: Send + Sync {
     fn open(&self, place: Location<'_>, how: Open) -> std::io::Result<Handle> {
         system::open(place, how).map(Handle::System)
     }
+
+    /// Takes note that a file is about to be closed.
+    fn close(&self, _: &Handle) {}
 
     /// Reads from an offset on. The number of bytes may be smaller than requested, and is zero at the end of the file.
     ///
