@@ -457,12 +457,12 @@ impl<'a> Job<'a> {
         }
         let needs = import::estimate(&runtime, source.facts(), &options);
         if self.explain {
-            let ImportEstimate { edges, temporary_bytes, image_bytes, memory_bytes } = needs;
+            let ImportEstimate { edges, temporary_bytes, image_bytes, peak_disk_bytes, memory_bytes } = needs;
             let memory_bytes = enough(memory_bytes);
             let Facts { format, notes, .. } = source.facts();
             return Ok(Outcome::Estimated(json!({
                 "format": format, "edges": edges, "temporary_bytes": temporary_bytes, "image_bytes": image_bytes,
-                "memory_bytes": memory_bytes, "notes": notes,
+                "peak_disk_bytes": peak_disk_bytes, "memory_bytes": memory_bytes, "notes": notes,
             })));
         }
         let (report, graph) = match image {

@@ -442,6 +442,7 @@ fn announce(need: &ImportEstimate, facts: &Facts, args: &ImportArgs) -> Result<(
         say(format_args!("edges            {edges}"))?;
         say(format_args!("temporary space  {}", bytes_text(need.temporary_bytes)))?;
         say(format_args!("image            {}", bytes_text(need.image_bytes)))?;
+        say(format_args!("both at a time   {}", bytes_text(need.peak_disk_bytes)))?;
         let memory_bytes = match opens_again(args) {
             true => args.limits.enough(need.memory_bytes, |limits| plan_import(args, limits)),
             false => need.memory_bytes,
@@ -451,10 +452,11 @@ fn announce(need: &ImportEstimate, facts: &Facts, args: &ImportArgs) -> Result<(
     }
     if !args.limits.quiet {
         note!(
-            "importing {}: temporary space about {}, image about {}",
+            "importing {}: temporary space about {}, image about {}, both at a time {}",
             facts.format,
             bytes_text(need.temporary_bytes),
-            bytes_text(need.image_bytes)
+            bytes_text(need.image_bytes),
+            bytes_text(need.peak_disk_bytes)
         );
     }
     Ok(())

@@ -12,6 +12,7 @@ use crate::input::context::InputContext;
 use crate::input::file::Input;
 use crate::input::folders::{expand, listed_files};
 use crate::input::partitions::Partitions;
+use crate::input_sample::sample;
 use crate::recognise::{self, LOOKED_AT_BYTES};
 use crate::text::vertex_lines;
 use crate::vertices::with_vertices;
@@ -53,6 +54,9 @@ pub fn open(runtime: &Runtime, paths: &[PathBuf], options: &InputOptions) -> Res
         source.facts.notes.push(note);
     }
     source.facts.notes.extend(no_data);
+    if !options.of_vertices && source.facts.sides.is_none() {
+        source.facts.sizes = sample(runtime, &files.paths, &source.facts, options);
+    }
     source.facts.files = files;
     source.with_id_type(options.ids)
 }

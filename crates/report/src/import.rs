@@ -5,7 +5,7 @@ use crate::summary::{MOST_ROWS, SomeRows, Summary};
 use crate::{Planned, Report, now};
 use outcore_graph::import::{ImportEstimate, ImportSummary};
 use outcore_image::{Stats, SweepStats};
-use outcore_io::{Runtime, Sample, differing_texts};
+use outcore_io::{Runtime, Sample, bytes_text, differing_texts};
 use serde_json::{Map, Value, json};
 
 /// Keys of a summary that describe the image.
@@ -38,13 +38,18 @@ pub fn of_import(runtime: &Runtime, summary: &ImportSummary, needs: &ImportEstim
     attributes.insert("image_bytes".to_owned(), json!(summary.stats.image_bytes));
     let tables = vec![first_edges(summary), phases(summary)];
     let result = Summary { attributes, lines: summary.notes.clone(), tables };
-    let [planned, made] = differing_texts(needs.temporary_bytes, summary.stats.temporary_bytes);
-    let image = differing_texts(needs.image_bytes, summary.stats.image_bytes);
-    let note = format!(
-        "Temporary files: about {planned} planned, {made} written. Image: about {} planned, {} made.",
-        image[0], image[1]
-    );
-    let plan = Planned { memory_bytes: Some(needs.memory_bytes), notes: vec![note], ..Planned::default() };
+    let stats = &summary.stats;
+    let space = |what: &str, planned: u64, taken: u64| {
+        let [planned, taken] = differing_texts(planned, taken);
+        format!("{what}: about {planned} planned, {taken} taken.")
+    };
+    let notes = vec![
+        space("Temporary files at a time", needs.temporary_bytes, stats.peak_temporary_bytes),
+        space("Image", needs.image_bytes, stats.image_bytes),
+        space("Both at a time", needs.peak_disk_bytes, stats.peak_disk_bytes),
+        format!("Written to temporary files: {}.", bytes_text(stats.temporary_bytes)),
+    ];
+    let plan = Planned { memory_bytes: Some(needs.memory_bytes), notes, ..Planned::default() };
     let input = match &summary.files[..] {
         [] => summary.facts.input_format.clone(),
         [file] => file.clone(),

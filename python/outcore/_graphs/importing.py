@@ -154,7 +154,9 @@ def import_graph(
         `header`, `comments` (how many) and `first_comment`; `first_edges` as they were understood; `files` that were
         read, `file_edges` of each, and `files_left_out` of their folders; `files_without_edges` (how many) and
         `first_files_without_edges`, `columns_not_read`, `rows_left_out` (without an end) and `edges_left_out` (by
-        `where`); `notes` on how the input was read; and `stats`. Its method `report(path)` makes a page of all that.
+        `where`); `notes` on how the input was read; and `stats`: seconds, memory, and disk space (`peak_disk_bytes`,
+        the most at a time, and of it `peak_temporary_bytes` and `image_bytes`; `temporary_bytes` is what was written).
+        Its method `report(path)` makes a page of all that.
 
     Cost: memory stays under the limit, ids included; temporary files take about 20 bytes per edge, 60 with weights.
         Attributes take 8 bytes more per edge and column, and one pass for each; the different strings of all columns
@@ -250,38 +252,43 @@ def part(
 
 
 class ImportEstimate(NamedTuple):
-    """The memory and reads that an import will need."""
+    """The memory and disk space that an import will need."""
 
     format: str
     """The format that the input was taken for."""
     edges: int | None
     """The number of edges of the input, known or guessed by its size; `None` if there is nothing to go by."""
     temporary_bytes: int
-    """Space for temporary files, about."""
+    """Most space for temporary files at a time, about."""
     image_bytes: int
     """Space for the image, about."""
+    peak_disk_bytes: int
+    """Most space for temporary files and the image together at a time, about: less than both, for temporary files go
+    while the image grows. An image that is replaced is not in it."""
     memory_bytes: int
     """A memory limit that works, what else the runtime holds included."""
     notes: list[str]
     """Notes on how the input is read, in whole sentences."""
 
     def _repr_html_(self) -> str:
-        texts = [_outcore.bytes_text(one) for one in (self.temporary_bytes, self.image_bytes, self.memory_bytes)]
+        sizes = (self.temporary_bytes, self.image_bytes, self.peak_disk_bytes, self.memory_bytes)
+        texts = [_outcore.bytes_text(size) for size in sizes]
         facts = {"format": self.format, "edges": "unknown" if self.edges is None else f"about {self.edges}"}
-        facts |= dict(zip(("temporary space", "image", "memory"), texts, strict=True))
+        facts |= dict(zip(("temporary space", "image", "both at a time", "memory"), texts, strict=True))
         return previews.facts("outcore.ImportEstimate", facts, self.notes)
 
     def __repr__(self) -> str:
-        temporary, image, memory = map(_outcore.bytes_text, (self.temporary_bytes, self.image_bytes, self.memory_bytes))
+        sizes = (self.temporary_bytes, self.image_bytes, self.peak_disk_bytes, self.memory_bytes)
+        temporary, image, both, memory = map(_outcore.bytes_text, sizes)
         edges = "unknown edges" if self.edges is None else f"about {self.edges} edges"
         return (
             f"<outcore.ImportEstimate: {self.format}, {edges}; {temporary} of temporary space, {image} for the image, "
-            f"{memory} of memory or more>"
+            f"{both} for both at a time, {memory} of memory or more>"
         )
 
 
 def estimate_import(input: Any, **options: Any) -> ImportEstimate:
-    """The memory and reads that an import will need, before it starts. Only the beginning of the input is read.
+    """The memory and disk space that an import will need, before it starts. Only samples of the input are read.
 
     Args:
         input: What `import_graph` takes. Of what can be read only once, such as an Arrow stream, the beginning is gone

@@ -23,7 +23,7 @@ use std::io::Read;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
-const SEGMENT_BYTES: u64 = 64 << 20;
+pub(super) const SEGMENT_BYTES: u64 = 64 << 20;
 /// Bytes of a segment that are read at a time: whole edges of one to four words.
 pub(super) const READ_BYTES: usize = 192 << 10;
 const _: () = assert!((READ_BYTES / 8).is_multiple_of(12));

@@ -1,11 +1,12 @@
 //! Estimate of the resources of an import, before it starts.
 
 use super::attributes::AttributesMemory;
-use super::edges::edge_words;
-use super::options::ImportOptions;
+use super::edges::{SEGMENT_BYTES, edge_words};
+use super::ids::dictionary::Hashed;
+use super::options::{Duplicates, ImportOptions};
 use outcore_format::AttributeKind;
 use outcore_image::{Error, Result, require_disk};
-use outcore_ingest::{Facts, Plan, enough_bytes, needed_bytes};
+use outcore_ingest::{Different, Facts, Plan, enough_bytes, needed_bytes};
 use outcore_io::backend::{FileKind, Memory, What};
 use outcore_io::{Backend, Runtime, RuntimeOptions, processors};
 use std::path::Path;
@@ -14,27 +15,42 @@ use std::sync::Arc;
 /// Bytes of text of an edge, without and with a weight, where neither the format says how many edges there are, nor a
 /// sample.
 const TEXT_BYTES: [u64; 2] = [12, 18];
-/// Approximate size of an entry of a list in an image, and the least that is assumed.
-const ENTRY_BYTES: u64 = 3;
-const LEAST_ENTRY_BYTES: u64 = 1;
-/// Size of an edge's temporary file, at which it is removed while edges are distributed.
-const SEGMENT_BYTES: u64 = 64 << 20;
 /// Approximate size of an image of few edges: the manifest, and some pages.
-const LEAST_IMAGE_BYTES: u64 = 32 << 10;
-/// Approximate size of a vertex in temporary files.
-const VERTEX_BYTES: u64 = 40;
+const LEAST_IMAGE_BYTES: u64 = 48 << 10;
 /// Approximate size of the temporary files of an import of few edges.
-const LEAST_TEMPORARY_BYTES: u64 = 1 << 20;
+const LEAST_TEMPORARY_BYTES: u64 = 64 << 10;
+/// Edges that are read together, about: with fewer, other readers have nothing to do.
+const BLOCK_EDGES: f64 = 80_000.0;
+/// Where no sample tells more: the length of a string, the distance of integers, the size of a weight.
+const USUAL_ID_BYTES: f64 = 12.0;
+const USUAL_GAP: f64 = 128.0;
+const USUAL_WEIGHT_BYTES: f64 = 4.0;
+/// Memory of an id in a dictionary, see `ids/dictionary.rs`.
+const DIRECT_ID_BYTES: f64 = 8.0;
+/// The counts of a vertex in a run; and its place in the merged run, and its numbers.
+const COUNTS_BYTES: f64 = 2.0;
+const PLACES_BYTES: f64 = 16.0;
+/// Bits of an entry beyond those of the average distance of two entries.
+const GAP_BITS: f64 = 2.0;
+/// A list's part of pages beside its entries, with degree and hub; and an integer in the column of ids.
+const LIST_BYTES: f64 = 3.0;
+const ID_COLUMN_BYTES: f64 = 1.5;
+/// The least size of an entry of a list, and the least share of the edges that samples of lines suggest.
+const LEAST_ENTRY_BYTES: f64 = 0.125;
+const LEAST_EDGES_SHARE: f64 = 0.75;
 
 /// Estimated resources of an import.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ImportEstimate {
     /// Edges in the input: known, or guessed from the input's size; none if there is nothing to go by.
     pub edges: Option<u64>,
-    /// Space for temporary files, in bytes.
+    /// Most space for temporary files at a time, in bytes.
     pub temporary_bytes: u64,
     /// Space for the image, in bytes.
     pub image_bytes: u64,
+    /// Most space for temporary files and the image together at a time, in bytes: less than both, since temporary files
+    /// go while the image grows.
+    pub peak_disk_bytes: u64,
     /// The least limit for memory with which it works; more makes it faster.
     pub memory_bytes: u64,
 }
@@ -43,7 +59,7 @@ pub struct ImportEstimate {
 pub fn estimate(runtime: &Runtime, facts: &Facts, options: &ImportOptions) -> ImportEstimate {
     let budget = runtime.budget();
     let memory_bytes = budget.limit_for(needed_bytes(runtime, facts), budget.available_bytes());
-    ImportEstimate { memory_bytes, ..space(facts, options) }
+    ImportEstimate { memory_bytes, ..space(facts, options, Workers::of(runtime, facts)) }
 }
 
 /// Refuses an import of an input that is open in this runtime for which there is too little memory, before it is read.
@@ -83,80 +99,254 @@ pub fn advise(error: Error, runtime: &RuntimeOptions) -> Error {
     error.advising(enough_bytes(0, threads, Some(0)))
 }
 
-/// Approximate size of a value of an attribute in an image, in bytes.
-fn value_bytes(kind: &AttributeKind) -> u64 {
-    match kind {
-        AttributeKind::Boolean => 1,
-        AttributeKind::Date => 2,
-        AttributeKind::Integer | AttributeKind::String => 4,
-        AttributeKind::Real | AttributeKind::Timestamp { .. } => 8,
+/// Approximate size of a value of an attribute in an image, in bytes: blocks of whole numbers, and of numbers of
+/// strings, take as many bits as their range needs.
+fn value_bytes(kind: &AttributeKind, different: Option<&Different>) -> f64 {
+    let bits = |different: &Different| (1.0 + different.count.max(different.range) as f64).log2();
+    match (kind, different) {
+        (AttributeKind::Real, _) => 8.0,
+        (AttributeKind::Boolean, _) => 0.125,
+        (_, Some(different)) => bits(different) / 8.0,
+        (AttributeKind::Date, None) => 2.0,
+        (AttributeKind::Integer | AttributeKind::String, None) => 4.0,
+        (AttributeKind::Timestamp { .. }, None) => 8.0,
     }
 }
 
-/// Edges of an input: as the format says, as a sample suggests, or by the usual length of a line.
+/// Edges of an input: as the format says, as samples suggest, or by the usual length of a line.
 fn edges_of(facts: &Facts) -> Option<u64> {
     let [sampled, sample_bytes] = facts.sample.unwrap_or([1, TEXT_BYTES[facts.weights.iter().len()]]);
     let sampled_of = |bytes: u64| u128::from(bytes) * u128::from(sampled) / u128::from(sample_bytes.max(1));
     let by_size = || facts.input_bytes.map(|bytes| u64::try_from(sampled_of(bytes)).unwrap_or(u64::MAX));
-    facts.edges.or_else(by_size)
+    facts.edges.or_else(|| facts.sizes.as_ref().map(|sizes| sizes.edges)).or_else(by_size)
 }
 
-/// Estimated disk space of an import, without its memory.
-fn space(facts: &Facts, options: &ImportOptions) -> ImportEstimate {
-    let edges = edges_of(facts);
-    let count = edges.unwrap_or(0);
-    let vertices = facts.declared.map_or(count / 4, |(_, declared)| declared);
-    let record_bytes = 8 * edge_words(facts, options.duplicates) as u64;
-    let weight_bytes = [0, 4, 16][facts.weights.iter().len() + usize::from(facts.is_complex)];
-    // A number for each attribute of an edge; in the image most take less.
-    let attributes = facts.attributes.len() as u64;
-    let values_bytes = |is_wanted: fn(&AttributeKind) -> bool| -> u64 {
-        facts.attributes.iter().filter(|field| is_wanted(&field.kind)).map(|field| value_bytes(&field.kind)).sum()
-    };
-    let directed = options.directed.or(facts.directed).unwrap_or(true);
-    // Either way there are two entries per edge. Beside those of one direction lie edges as they were read, or what
-    // is sorted.
-    let entries = count.saturating_mul(2);
-    let columns = if directed { 4 } else { 2 };
-    // Beside in-lists lie numbers only.
-    let once_bytes = if directed { values_bytes(|kind| !kind.is_number()) } else { 0 };
-    let twice_bytes = values_bytes(|_| true) - once_bytes;
-    let edges_bytes = count.saturating_mul(record_bytes);
-    let segments_bytes = edges_bytes.min((2 * SEGMENT_BYTES).max(edges_bytes / 2));
-    ImportEstimate {
-        edges,
-        memory_bytes: 0,
-        temporary_bytes: (edges_bytes.saturating_mul(2))
-            .saturating_add(segments_bytes)
-            .saturating_add(count.saturating_mul(8 * attributes))
-            .saturating_add(vertices.saturating_mul(VERTEX_BYTES + 8 * facts.vertex_attributes.len() as u64))
-            .saturating_add(LEAST_TEMPORARY_BYTES),
-        image_bytes: entries
-            .saturating_mul(ENTRY_BYTES + weight_bytes + twice_bytes)
-            .saturating_add(count.saturating_mul(once_bytes))
-            .saturating_add(vertices.saturating_mul(4 + 2 * columns))
-            .saturating_add(LEAST_IMAGE_BYTES),
+/// 2 where each edge of the input is stored in both directions.
+fn directions(facts: &Facts, options: &ImportOptions) -> f64 {
+    if facts.directed == Some(false) && options.directed == Some(true) { 2.0 } else { 1.0 }
+}
+
+/// Workers of an import, and the memory of their dictionaries.
+#[derive(Clone, Copy, Debug)]
+struct Workers {
+    readers: u64,
+    workers: u64,
+    dictionary_bytes: u64,
+}
+
+impl Workers {
+    fn of(runtime: &Runtime, facts: &Facts) -> Self {
+        let threads = runtime.threads() as u64;
+        match Plan::new(runtime, facts) {
+            Ok(plan) => Workers {
+                readers: plan.readers as u64,
+                workers: plan.workers as u64,
+                dictionary_bytes: plan.dictionary_bytes,
+            },
+            Err(_) => Workers { readers: threads, workers: threads, dictionary_bytes: u64::MAX },
+        }
     }
 }
 
+/// Bytes of a number in LEB128.
+fn number_bytes(number: f64) -> f64 {
+    (number.max(1.0).log2() / 7.0).floor() + 1.0
+}
+
+/// The ids of an input.
+struct IdSizes {
+    count: f64,
+    /// The number of those that edges name.
+    named: f64,
+    /// Average length of strings.
+    len_bytes: f64,
+    /// Distance of integers that follow each other as they sort.
+    gap: f64,
+    /// Integers from the least to the greatest, where that is known.
+    range: Option<f64>,
+    are_strings: bool,
+    /// Share of the ids that occur all over the input.
+    spread: f64,
+    /// Blocks of the input, where that is known.
+    blocks: Option<f64>,
+    /// Integers that a header declares, which are a run of their own.
+    declared: f64,
+}
+
+impl IdSizes {
+    fn of(facts: &Facts, edges: f64) -> Self {
+        let declared = facts.declared.map_or(0, |(_, declared)| declared) as f64;
+        let (count, len_bytes, range) = match facts.sizes.as_ref().map(|sizes| sizes.ids) {
+            Some(ids) => (ids.count as f64, ids.len_bytes, Some(ids.range as f64)),
+            None if declared > 0.0 => (declared, 0.0, Some(declared)),
+            None => (edges / 4.0, if facts.string_ids { USUAL_ID_BYTES } else { 0.0 }, None),
+        };
+        let (named, count, are_strings) = (count, count.max(declared), facts.string_ids);
+        let range = range.filter(|_| !are_strings).map(|range| range.max(count));
+        let gap = range.map_or(USUAL_GAP, |range| range / count.max(1.0));
+        let spread = facts.sizes.as_ref().map_or(1.0, |sizes| sizes.ids.spread);
+        let blocks = facts.sizes.as_ref().map(|sizes| sizes.blocks as f64);
+        IdSizes { count, named, len_bytes, gap, range, are_strings, spread, blocks, declared }
+    }
+
+    /// Bytes of a record of a run of `count` of the ids.
+    fn record_bytes(&self, count: f64) -> f64 {
+        let id_bytes = match self.are_strings {
+            true => 1.0 + self.len_bytes,
+            false => number_bytes(self.gap * self.count / count.max(1.0)),
+        };
+        id_bytes + COUNTS_BYTES
+    }
+
+    /// Whether dictionaries are direct.
+    fn are_direct(&self, workers: Workers) -> bool {
+        self.range.is_some_and(|range| range * DIRECT_ID_BYTES <= workers.dictionary_bytes as f64)
+    }
+
+    /// The different ids of so many edges, if they are drawn.
+    fn different(&self, edges: f64) -> f64 {
+        self.named * (1.0 - (-2.0 * edges / self.named.max(1.0)).exp())
+    }
+
+    /// Number of chunks: one for each reader that has something to do, or more where dictionaries fill up.
+    fn chunks(&self, edges: f64, workers: Workers) -> f64 {
+        let readers = self.blocks.unwrap_or((edges / BLOCK_EDGES).ceil()).clamp(1.0, workers.readers as f64);
+        let most = Hashed::most_ids(self.are_strings, self.len_bytes, workers.dictionary_bytes);
+        if self.are_direct(workers) || self.different(edges / readers) <= most || most >= self.named {
+            return readers;
+        }
+        (2.0 * edges / (-self.named * (1.0 - most / self.named).ln())).max(readers)
+    }
+
+    /// Bytes of temporary files of the ids until lists are complete: runs, positions, numbers and merged vertices.
+    fn temporary_bytes(&self, edges: f64, workers: Workers) -> f64 {
+        let chunks = self.chunks(edges, workers);
+        let in_chunk = self.different(edges / chunks);
+        let local_bytes = if self.are_direct(workers) { 0.0 } else { number_bytes(in_chunk / 2.0) };
+        let record_bytes = self.record_bytes(in_chunk) + local_bytes + PLACES_BYTES;
+        // Ids that stand in one place of the input are in one chunk, the others in all.
+        let in_one = if self.blocks.is_some() { self.named } else { in_chunk };
+        let in_chunks = in_one + self.spread * (chunks * in_chunk - in_one).max(0.0);
+        let declared_bytes = self.declared * (1.0 + COUNTS_BYTES + PLACES_BYTES);
+        in_chunks * record_bytes + declared_bytes + self.count * self.record_bytes(self.count)
+    }
+}
+
+/// Estimated disk space of an import, without its memory.
+fn space(facts: &Facts, options: &ImportOptions, workers: Workers) -> ImportEstimate {
+    let count = edges_of(facts);
+    let edges = count.unwrap_or(0) as f64 * directions(facts, options);
+    let ids = IdSizes::of(facts, edges);
+    let sizes = facts.sizes.as_ref();
+    let record_bytes = 8.0 * edge_words(facts, options.duplicates) as f64;
+    let weight_bytes = match (facts.weights.is_some(), facts.is_complex) {
+        (_, true) => 16.0,
+        (true, false) => sizes.map_or(USUAL_WEIGHT_BYTES, |sizes| sizes.weight_bits / 8.0),
+        (false, false) => 0.0,
+    };
+    let different = sizes.map_or(&[][..], |sizes| &sizes.attributes);
+    // Strings of an attribute, with the number of the attribute.
+    let texts_bytes: f64 = different.iter().map(|text| text.count as f64 * (text.len_bytes + 2.0)).sum();
+    let different = different.iter().map(Some).chain(std::iter::repeat(None));
+    let values_bytes = |is_wanted: fn(&AttributeKind) -> bool| -> f64 {
+        let attributes = facts.attributes.iter().zip(different.clone());
+        attributes.filter(|(field, _)| is_wanted(&field.kind)).map(|(field, of)| value_bytes(&field.kind, of)).sum()
+    };
+    let directed = options.directed.or(facts.directed).unwrap_or(true);
+    // Either way there are two entries per edge, of which one stays where several have the same ends.
+    let stored = match sizes.filter(|_| options.duplicates != Duplicates::Keep) {
+        Some(sizes) => edges.min(sizes.pairs.count as f64),
+        None => edges,
+    };
+    let (entries, sides) = (2.0 * stored, if directed { 2.0 } else { 1.0 });
+    // Beside in-lists lie numbers only.
+    let once_bytes = if directed { values_bytes(|kind| !kind.is_number()) } else { 0.0 };
+    let twice_bytes = values_bytes(|_| true) - once_bytes;
+    let degree = entries / sides / ids.count.max(1.0);
+    let gap_bits = (ids.count / degree.max(1.0)).max(1.0).log2();
+    // Lists are no longer than in the order of the ids.
+    let gap_bits = sizes.and_then(|sizes| sizes.distance_bits).map_or(gap_bits, |bits| bits.min(gap_bits));
+    let entry_bytes = (gap_bits + GAP_BITS) / 8.0;
+    let list_bytes = LIST_BYTES.min(2.0 * entry_bytes);
+    let lists_bytes = entries * (entry_bytes + weight_bytes) + ids.count * sides * list_bytes;
+    let id_bytes = if ids.are_strings { ids.len_bytes + 1.0 } else { ID_COLUMN_BYTES + ids.gap.max(1.0).log2() / 8.0 };
+    let image_bytes = lists_bytes + entries * twice_bytes + stored * once_bytes + texts_bytes + ids.count * id_bytes;
+    // Rows of attributes stay to the end, and beside lists lie the places of their rows.
+    let rows_bytes = edges * 8.0 * facts.attributes.len() as f64
+        + ids.count * 8.0 * facts.vertex_attributes.len() as f64
+        + texts_bytes;
+    let places_bytes = if facts.attributes.is_empty() { 0.0 } else { 8.0 * entries };
+    // Edges as they were read go while records of both directions come: the last segment of a worker when these are
+    // complete. Workers end by turns, as chance has it.
+    let edges_bytes = edges * record_bytes;
+    let segments = ids.chunks(edges, workers).max(edges_bytes / SEGMENT_BYTES as f64);
+    let segments_bytes = edges_bytes / segments * (segments.min(workers.workers as f64) + 1.0) / 2.0;
+    let beside_bytes = ids.temporary_bytes(edges, workers) + rows_bytes;
+    let distributed_bytes = beside_bytes + 2.0 * edges_bytes;
+    let side_bytes = (lists_bytes + places_bytes) / sides;
+    let lists_peak_bytes = distributed_bytes + side_bytes.max(segments_bytes);
+    let end_bytes = image_bytes + rows_bytes + places_bytes;
+    let bytes = |bytes: f64| bytes as u64;
+    ImportEstimate {
+        edges: count,
+        memory_bytes: 0,
+        temporary_bytes: bytes(distributed_bytes + segments_bytes).saturating_add(LEAST_TEMPORARY_BYTES),
+        image_bytes: bytes(image_bytes).saturating_add(LEAST_IMAGE_BYTES),
+        peak_disk_bytes: bytes(lists_peak_bytes.max(end_bytes)).saturating_add(LEAST_TEMPORARY_BYTES),
+    }
+}
+
+/// The least that an import may take, as far as it is known before it begins: no ids but those of the sample, and lists
+/// whose neighbours follow each other.
+fn least_space(facts: &Facts, options: &ImportOptions) -> ImportEstimate {
+    // Conditions may leave no edge.
+    let share = match facts.edges {
+        _ if !facts.unmet.is_empty() => 0.0,
+        Some(_) => 1.0,
+        None => LEAST_EDGES_SHARE,
+    };
+    let edges = edges_of(facts).unwrap_or(0) as f64 * directions(facts, options) * share;
+    let sizes = facts.sizes.as_ref().filter(|_| share > 0.0);
+    let ids = IdSizes::of(facts, 0.0);
+    let named = sizes.map_or(0.0, |sizes| sizes.ids.least as f64);
+    let ids = IdSizes { count: named.max(ids.declared), named, gap: 1.0, ..ids };
+    let stored = match (options.duplicates, sizes) {
+        (Duplicates::Keep, _) => edges,
+        (_, Some(sizes)) => edges.min(sizes.pairs.least as f64),
+        (_, None) => 0.0,
+    };
+    let workers = Workers { readers: 1, workers: 1, dictionary_bytes: u64::MAX };
+    let edges_bytes = 8.0 * edge_words(facts, options.duplicates) as f64 * edges;
+    let temporary_bytes = (2.0 * edges_bytes + ids.temporary_bytes(edges, workers)) as u64;
+    let image_bytes = (2.0 * stored * LEAST_ENTRY_BYTES) as u64;
+    let peak_disk_bytes = temporary_bytes.saturating_add(image_bytes / 2);
+    ImportEstimate { edges: Some(edges as u64), memory_bytes: 0, temporary_bytes, image_bytes, peak_disk_bytes }
+}
+
 /// An error if the temporary files of an import will not fit into a directory, or the image into its folder, by what is
-/// known before it begins. Images are smaller than announced where lists are long and values small: a byte for an entry
-/// must be free, and of the space for temporary files a half. Once edges are read it is known what they need.
+/// known before it begins. It announces what is likely, and refuses only where the least that is possible does not fit.
+/// Once edges are read it is known what they need.
 pub(super) fn check_space(
-    backend: &Arc<dyn Backend>,
+    runtime: &Runtime,
     facts: &Facts,
     options: &ImportOptions,
     [directory, folder]: [&Path; 2],
 ) -> Result<()> {
-    let needed = space(facts, options);
-    let least_bytes = needed.edges.unwrap_or(0).saturating_mul(2 * LEAST_ENTRY_BYTES).min(needed.image_bytes);
-    require_disk(backend, "the image", needed.image_bytes, least_bytes, folder)?;
+    let backend = runtime.backend();
+    let (needed, least) = (space(facts, options, Workers::of(runtime, facts)), least_space(facts, options));
+    require_disk(backend, "the image", needed.image_bytes, least.image_bytes, folder)?;
     let what = match (needed.edges, facts.declared) {
         (Some(edges), Some((_, vertices))) => format!("about {edges} edges and {vertices} vertices"),
         (None, Some((_, vertices))) => format!("{vertices} vertices"),
         (edges, None) => format!("about {} edges", edges.unwrap_or(0)),
     };
-    require_temporary(backend, &what, needed.temporary_bytes, needed.temporary_bytes / 2, directory)
+    require_temporary(backend, &what, needed.temporary_bytes, least.temporary_bytes, directory)?;
+    let disk_of = |path: &Path| backend.named(path).map(|status| status.identity.0);
+    if disk_of(directory) != disk_of(folder) {
+        return Ok(());
+    }
+    let what = format!("the image and temporary files of an import of {what}");
+    require_disk(backend, &what, needed.peak_disk_bytes, least.peak_disk_bytes, folder)
 }
 
 /// An error if a directory has less space than the temporary files of an import need.
@@ -173,9 +363,9 @@ pub(super) fn require_temporary(
 /// Memory in bytes that an import into memory needs for its files and beside them, as estimated before it begins: the
 /// least without which it cannot end, and an amount that should be enough.
 pub(super) fn in_memory_bytes(runtime: &Runtime, facts: &Facts, options: &ImportOptions) -> (u64, u64) {
-    let ImportEstimate { temporary_bytes, image_bytes, .. } = space(facts, options);
+    let ImportEstimate { temporary_bytes, image_bytes, .. } = space(facts, options, Workers::of(runtime, facts));
     let beside_bytes = needed_bytes(runtime, facts);
-    let least_bytes = beside_bytes.saturating_add(temporary_bytes / 2).saturating_add(image_bytes / 3);
+    let least_bytes = beside_bytes.saturating_add(least_space(facts, options).peak_disk_bytes);
     (least_bytes, beside_bytes.saturating_add(temporary_bytes).saturating_add(image_bytes))
 }
 
@@ -203,26 +393,29 @@ mod tests {
             ..Facts::default()
         };
         let options = ImportOptions::default();
-        let small = space(&facts(1 << 20, false), &options);
-        assert!(space(&facts(1 << 24, false), &options).temporary_bytes > 2 * small.temporary_bytes);
-        assert!(space(&facts(1 << 20, true), &options).temporary_bytes > small.temporary_bytes);
-        assert_eq!(space(&Facts { input_bytes: Some(1200), ..Facts::default() }, &options).edges, Some(100));
+        let workers = Workers { readers: 2, workers: 2, dictionary_bytes: 1 << 30 };
+        let space_of = |facts: &Facts| space(facts, &options, workers);
+        let small = space_of(&facts(1 << 20, false));
+        assert!(space_of(&facts(1 << 24, false)).temporary_bytes > 2 * small.temporary_bytes);
+        assert!(space_of(&facts(1 << 20, true)).temporary_bytes > small.temporary_bytes);
+        assert_eq!(space_of(&Facts { input_bytes: Some(1200), ..Facts::default() }).edges, Some(100));
         // Rows are as wide as those of a sample, and few bytes where it is compressed.
         let wide = Facts { input_bytes: Some(1 << 30), sample: Some([1000, 640_000]), ..Facts::default() };
-        assert_eq!(space(&wide, &options).edges, Some((1 << 30) / 640));
+        assert_eq!(space_of(&wide).edges, Some((1 << 30) / 640));
         let packed = Facts { sample: Some([3, 2]), ..wide };
-        assert_eq!(space(&packed, &options).edges, Some((1 << 29) * 3));
+        assert_eq!(space_of(&packed).edges, Some((1 << 29) * 3));
         let directory = tempfile::tempdir().unwrap();
-        let system = outcore_io::backend::best();
-        let check = |facts: &Facts, folder: &Path| check_space(&system, facts, &options, [directory.path(), folder]);
+        let runtime = Runtime::new(RuntimeOptions::default()).unwrap();
+        let check = |facts: &Facts, folder: &Path| check_space(&runtime, facts, &options, [directory.path(), folder]);
         assert!(check(&facts(1 << 21, false), directory.path()).is_ok());
         let error = check(&facts(1 << 58, false), Path::new("/nowhere")).unwrap_err().to_string();
         assert!(error.contains("288230376151711744 edges needs") && error.contains("left"), "{error}");
-        let image = check(&facts(1 << 58, false), directory.path()).unwrap_err();
+        let keep = ImportOptions { duplicates: Duplicates::Keep, ..ImportOptions::default() };
+        let image = check_space(&runtime, &facts(1 << 58, false), &keep, [directory.path(); 2]).unwrap_err();
         assert!(image.to_string().starts_with("the image needs"), "{image}");
         // Vertices that a header declares take space without any edge.
         let declared = |count| Facts { edges: Some(0), declared: Some((1, count)), ..Facts::default() };
-        assert!(space(&declared(1 << 32), &options).temporary_bytes > 100 << 30);
+        assert!(space_of(&declared(1 << 32)).temporary_bytes > 80 << 30);
         assert!(check(&declared(1 << 10), directory.path()).is_ok());
         let error = check(&declared(1 << 50), Path::new("/nowhere")).unwrap_err().to_string();
         assert!(error.contains("0 edges and 1125899906842624 vertices needs") && error.contains("left"), "{error}");

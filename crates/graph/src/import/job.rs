@@ -96,9 +96,6 @@ impl<'a> Job<'a> {
         let mut facts = facts;
         restore_names(&mut facts, &mut outcore_ingest::Attributes::None);
         let mirrored = facts.directed == Some(false) && options.directed == Some(true);
-        if mirrored {
-            facts.edges = facts.edges.and_then(|edges| edges.checked_mul(2));
-        }
         let (rows, directed) = (options.rows.or(facts.rows), options.directed.or(facts.directed).unwrap_or(true));
         check_sides_of_matrix(&facts, options.order)?;
         check_rectangular(rows.or(facts.sides_are_matrix.then_some(0)), directed, options.order)?;
@@ -112,7 +109,7 @@ impl<'a> Job<'a> {
         if let Some((_, vertices)) = facts.declared.filter(|&(_, vertices)| vertices > MAX_VERTICES) {
             return Err(too_many_vertices(vertices.to_string()));
         }
-        estimate::check_space(runtime.backend(), &facts, options, [places.temporary(), places.folder()])?;
+        estimate::check_space(runtime, &facts, options, [places.temporary(), places.folder()])?;
         let workspace = Workspace::create(runtime, places)?;
         let attributes = attributes_memory.attributes(runtime, &workspace, &facts)?;
         Ok(Job {

@@ -158,6 +158,11 @@ impl Input {
         }
     }
 
+    /// Whether the input is a file in an archive.
+    pub(crate) fn is_archive(&self) -> bool {
+        self.member.is_some() || self.tar_member.is_some()
+    }
+
     pub(crate) fn kind(&self) -> &'static str {
         match &self.content {
             Content::File => "a file",

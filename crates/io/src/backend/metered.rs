@@ -277,7 +277,7 @@ mod tests {
             let mut writer = SpillWriter::new(&runtime, &spill, 1 << 30, 1 << 16).unwrap();
             writer.bytes(&megabytes(3)).unwrap();
             writer.finish().unwrap();
-            // What lies before is a hole.
+            // All before it is a hole.
             expect(3, 3, 3);
             // Written again it takes no more space.
             spill.write(&megabytes(2), 1 << 30).unwrap();

@@ -25,6 +25,8 @@ const FIRST_SLOTS: usize = 1 << 13;
 /// Largest load of a hash table, in eighths.
 const FULL_EIGHTHS: usize = 5;
 const SLOT_BYTES: usize = 24;
+/// Bytes in front of a string.
+const LENGTH_BYTES: f64 = 4.0;
 
 /// The ids of a group of edges, as locals.
 pub struct Group {
@@ -192,6 +194,16 @@ impl Hashed {
         let text = if strings { Some(Array::zeroed(budget, "keeping ids", text_bytes)?) } else { None };
         let slots_bytes = (share - text_bytes).min((3 * SLOT_BYTES) << 30);
         Ok(Hashed { seed: seed(), budget: Arc::clone(budget), slots_bytes, slots, used: 0, text, text_used: 0 })
+    }
+
+    /// The number of ids that a table of so much memory holds; strings are of this length on average.
+    pub fn most_ids(strings: bool, len_bytes: f64, share_bytes: u64) -> f64 {
+        let slots_bytes = if strings { share_bytes / 2 } else { share_bytes };
+        // It doubles once more while the memory has room for both tables.
+        let doublings = (slots_bytes / (3 * SLOT_BYTES as u64) / FIRST_SLOTS as u64).max(1).ilog2();
+        let doublings = if slots_bytes < (3 * SLOT_BYTES * FIRST_SLOTS) as u64 { 0 } else { doublings + 1 };
+        let ids = (FIRST_SLOTS * FULL_EIGHTHS / 8) as f64 * f64::from(doublings).exp2();
+        if strings { ids.min((share_bytes / 2) as f64 / (len_bytes + LENGTH_BYTES)) } else { ids }
     }
 
     /// Makes room for `count` more ids, if the memory allows. Where others hold it, a table with ids is full.

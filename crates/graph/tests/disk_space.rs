@@ -1,0 +1,345 @@
+//! Disk space of imports: what is counted is what is there, what is announced is about that, and nothing is refused
+//! that fits. A program of its own, since it looks at the open files of the process.
+
+use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
+use outcore_graph::import::{
+    Attributes, ImportEstimate, ImportOptions, ImportReport, InputOptions, OrderChoice, estimate, import, open,
+};
+use outcore_image::{Error, Result};
+use outcore_io::backend::{Change, Posix, Queue, Region};
+use outcore_io::{Backend, DataFile, Runtime, RuntimeOptions};
+use outcore_testkit::random;
+use std::collections::HashMap;
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// The space of the files below a folder, of all and of temporary ones; those without a name are open.
+fn space_below(folder: &Path) -> [u64; 2] {
+    let mut files = HashMap::new();
+    let mut add = |path: &Path, shown: &Path| {
+        if let Ok(file) = std::fs::metadata(path)
+            && file.is_file()
+        {
+            let is_temporary = shown.components().any(|name| name.as_os_str() == "temporary");
+            files.insert(file.ino(), (512 * file.blocks(), is_temporary));
+        }
+    };
+    let mut folders = vec![folder.to_owned()];
+    while let Some(below) = folders.pop() {
+        for entry in std::fs::read_dir(below).into_iter().flatten().flatten() {
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() => folders.push(entry.path()),
+                _ => add(&entry.path(), &entry.path()),
+            }
+        }
+    }
+    for entry in std::fs::read_dir("/proc/self/fd").unwrap().flatten() {
+        if let Ok(shown) = std::fs::read_link(entry.path())
+            && shown.starts_with(folder)
+        {
+            add(&entry.path(), &shown);
+        }
+    }
+    let sum = |wanted: fn(bool) -> bool| files.values().filter(|file| wanted(file.1)).map(|file| file.0).sum();
+    [sum(|_| true), sum(|is_temporary| is_temporary)]
+}
+
+/// A disk of a size of its own, of which a folder takes a part; it notes the most that was taken.
+struct Disk {
+    folder: PathBuf,
+    size_bytes: u64,
+    changes: AtomicU64,
+    peaks: [AtomicU64; 2],
+}
+
+impl Disk {
+    fn new(folder: &Path, size_bytes: u64) -> Arc<Self> {
+        std::fs::create_dir_all(folder).unwrap();
+        Arc::new(Disk { folder: folder.to_owned(), size_bytes, changes: AtomicU64::new(0), peaks: Default::default() })
+    }
+
+    fn peaks(&self) -> [u64; 2] {
+        self.peaks.each_ref().map(|peak| peak.load(Ordering::Relaxed))
+    }
+}
+
+impl Backend for Disk {
+    fn name(&self) -> &'static str {
+        "disk"
+    }
+
+    fn queue(
+        &self,
+        files: &[Arc<DataFile>],
+        memory: Region,
+        depth: usize,
+        threads: usize,
+    ) -> outcore_io::Result<Box<dyn Queue>> {
+        Posix.queue(files, memory, depth, threads)
+    }
+
+    fn change(&self, change: &Change<'_>) -> std::io::Result<()> {
+        let is_removal = matches!(change, Change::Remove { .. });
+        // Looking takes longer than writing.
+        if is_removal || self.changes.fetch_add(1, Ordering::Relaxed).is_multiple_of(8) {
+            for (peak, bytes) in self.peaks.iter().zip(space_below(&self.folder)) {
+                peak.fetch_max(bytes, Ordering::Relaxed);
+            }
+        }
+        Posix.change(change)
+    }
+
+    fn free_bytes(&self, _: &Path) -> std::io::Result<u64> {
+        Ok(self.size_bytes.saturating_sub(space_below(&self.folder)[0]))
+    }
+}
+
+/// An input, and how it is imported.
+struct Case {
+    name: &'static str,
+    file: PathBuf,
+    input: InputOptions,
+    options: ImportOptions,
+}
+
+struct Cases {
+    folder: PathBuf,
+    cases: Vec<Case>,
+    state: u64,
+}
+
+impl Cases {
+    fn random(&mut self, below: u64) -> u64 {
+        random(&mut self.state) % below
+    }
+
+    fn add(&mut self, name: &'static str, file: &str, bytes: &[u8]) -> &mut Case {
+        let file = self.folder.join(file);
+        std::fs::write(&file, bytes).unwrap();
+        let options = ImportOptions { replace: true, ..ImportOptions::default() };
+        self.cases.push(Case { name, file, input: InputOptions::default(), options });
+        self.cases.last_mut().unwrap()
+    }
+
+    /// Lines that a function writes.
+    fn text(&mut self, lines: u64, mut line: impl FnMut(&mut Self, &mut String, u64)) -> String {
+        let mut text = String::new();
+        for number in 0..lines {
+            line(self, &mut text, number);
+        }
+        text
+    }
+}
+
+fn parquet(folder: &Path, name: &str, columns: Vec<(&str, ArrayRef)>) -> Vec<u8> {
+    let batch = RecordBatch::try_from_iter(columns).unwrap();
+    let path = folder.join(name);
+    let file = std::fs::File::create(&path).unwrap();
+    let mut writer = parquet::arrow::ArrowWriter::try_new(file, batch.schema(), None).unwrap();
+    writer.write(&batch).unwrap();
+    writer.close().unwrap();
+    std::fs::read(&path).unwrap()
+}
+
+fn account(number: u64) -> String {
+    format!("account-{:016x}", number.wrapping_mul(0x9e37_79b9_7f4a_7c15))
+}
+
+/// Edges in several orders and compressions.
+fn add_orders(all: &mut Cases) {
+    let pair = |all: &mut Cases, text: &mut String, _: u64| {
+        let (source, target) = (all.random(60_000), all.random(60_000));
+        writeln!(text, "{source} {target}").unwrap();
+    };
+    let narrow = all.text(500_000, pair);
+    all.add("narrow text", "narrow.txt", narrow.as_bytes());
+    all.add("order near", "near.txt", narrow.as_bytes()).options.order = OrderChoice::Near;
+    all.add("order of the input", "input.txt", narrow.as_bytes()).options.order = OrderChoice::Input;
+    all.add("undirected", "undirected.txt", narrow.as_bytes()).options.directed = Some(false);
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    gzip.write_all(narrow.as_bytes()).unwrap();
+    let gzip = gzip.finish().unwrap();
+    all.add("text in gzip", "narrow.txt.gz", &gzip);
+    let zstd = zstd::encode_all(narrow.as_bytes(), 3).unwrap();
+    all.add("text in zstd", "narrow.txt.zst", &zstd);
+    let few = zstd::encode_all(&narrow.as_bytes()[..narrow[..600_000].rfind('\n').unwrap() + 1], 3).unwrap();
+    all.add("little text in zstd", "few.txt.zst", &few);
+}
+
+/// Ids of several kinds.
+fn add_ids(all: &mut Cases) {
+    let sorted = all.text(500_000, |all, text, number| {
+        let (near, far) = (number / 8 + all.random(500), all.random(62_500));
+        writeln!(text, "{} {}", number / 8, if number % 2 == 0 { near } else { far }).unwrap();
+    });
+    all.add("sorted text", "sorted.txt", sorted.as_bytes());
+    let path = all.text(300_000, |_, text, number| writeln!(text, "{number} {}", number + 1).unwrap());
+    all.add("a path", "path.txt", path.as_bytes());
+    let skewed = all.text(500_000, |all, text, _| {
+        let mut end = || all.random(100_000) / (1 + all.random(1000));
+        writeln!(text, "{} {}", end(), end()).unwrap();
+    });
+    all.add("skewed degrees", "skewed.txt", skewed.as_bytes());
+    let sparse = all.text(300_000, |all, text, _| {
+        let mut end = || all.random(60_000).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 1;
+        writeln!(text, "{} {}", end(), end()).unwrap();
+    });
+    all.add("sparse integers", "sparse.txt", sparse.as_bytes());
+}
+
+/// Weights and columns that are not read.
+fn add_weights(all: &mut Cases) {
+    let wide = all.text(60_000, |all, text, _| {
+        let (source, target, note) = (all.random(9_000), all.random(9_000), all.random(u64::MAX));
+        writeln!(text, "{source},{target},{note:0200}").unwrap();
+    });
+    all.add("wide rows", "wide.csv", format!("source,target,note\n{wide}").as_bytes());
+    let whole = all.text(300_000, |all, text, _| {
+        let (source, target, weight) = (all.random(40_000), all.random(40_000), all.random(1000));
+        writeln!(text, "{source},{target},{weight}").unwrap();
+    });
+    all.add("whole weights", "whole.csv", format!("source,target,weight\n{whole}").as_bytes());
+    let real = all.text(300_000, |all, text, _| {
+        let (source, target, weight) = (all.random(40_000), all.random(40_000), all.random(1 << 40));
+        writeln!(text, "{source},{target},{}", weight as f64 / 1e9).unwrap();
+    });
+    all.add("real weights", "real.csv", format!("source,target,weight\n{real}").as_bytes());
+}
+
+/// Strings, and tables.
+fn add_strings(all: &mut Cases) {
+    let folder = all.folder.clone();
+    let strings = all.text(200_000, |all, text, _| {
+        let (source, target) = (account(all.random(50_000)), account(all.random(50_000)));
+        writeln!(text, "{source},{target}").unwrap();
+    });
+    all.add("strings", "strings.csv", format!("source,target\n{strings}").as_bytes());
+    let entries = all.text(300_000, |all, text, _| {
+        let (row, column) = (1 + all.random(40_000), 1 + all.random(40_000));
+        writeln!(text, "{row} {column}").unwrap();
+    });
+    let header = "%%MatrixMarket matrix coordinate pattern general\n200000 200000 300000\n";
+    all.add("declared vertices", "declared.mtx", format!("{header}{entries}").as_bytes());
+    let mut ends = |count: usize, spread: u64| (0..count).map(|_| all.random(spread)).collect::<Vec<u64>>();
+    let (sources, targets) = (ends(200_000, 50_000), ends(200_000, 50_000));
+    let texts =
+        |ends: &[u64]| Arc::new(ends.iter().map(|&end| Some(account(end))).collect::<StringArray>()) as ArrayRef;
+    let numbers = |ends: &[u64]| Arc::new(ends.iter().map(|&end| end as i64).collect::<Int64Array>()) as ArrayRef;
+    let table = parquet(&folder, "a", vec![("source", texts(&sources)), ("target", texts(&targets))]);
+    all.add("strings in Parquet", "strings.parquet", &table);
+    let table = parquet(&folder, "a", vec![("source", numbers(&sources)), ("target", numbers(&targets))]);
+    all.add("integers in Parquet", "integers.parquet", &table);
+    let attributes = all.text(200_000, |all, text, number| {
+        let (source, target) = (all.random(30_000), all.random(30_000));
+        let (kind, note, second) = (all.random(20), all.random(1 << 60), number % 60);
+        writeln!(text, "{source},{target},kind-{kind},{note:x},2026-11-28T10:00:{second:02}").unwrap();
+    });
+    let attributes = format!("source,target,kind,note,time\n{attributes}");
+    all.add("attributes", "attributes.csv", attributes.as_bytes()).input.attributes = Attributes::All;
+}
+
+fn cases(folder: &Path) -> Vec<Case> {
+    let mut all = Cases { folder: folder.to_owned(), cases: Vec::new(), state: 5 };
+    add_orders(&mut all);
+    add_ids(&mut all);
+    add_weights(&mut all);
+    add_strings(&mut all);
+    all.cases
+}
+
+/// The resources of an import, and how far an estimate may be from what is taken.
+struct Limits {
+    threads: usize,
+    memory_bytes: u64,
+    band: std::ops::Range<f64>,
+}
+
+/// Too little memory for samples of tables and compressed files.
+const LITTLE_BYTES: u64 = 22 << 20;
+const IN_LITTLE: [&str; 5] = ["narrow text", "sparse integers", "real weights", "strings", "sorted text"];
+
+const LIMITS: [Limits; 3] = [
+    Limits { threads: 1, memory_bytes: 256 << 20, band: 0.9..1.1 },
+    // Segments of edges go as workers end with them: chance decides whether the last go together.
+    Limits { threads: 2, memory_bytes: 256 << 20, band: 0.85..1.2 },
+    // Dictionaries fill up, and lists that do not fit are sorted in runs, for a short time.
+    Limits { threads: 1, memory_bytes: LITTLE_BYTES, band: 0.85..1.15 },
+];
+
+fn imported(case: &Case, disk: &Arc<Disk>, limits: &Limits) -> (ImportEstimate, Result<ImportReport>) {
+    let runtime = Runtime::new(RuntimeOptions {
+        threads: Some(limits.threads),
+        memory_bytes: Some(limits.memory_bytes),
+        beside_process: true,
+        backend: Some(Arc::clone(disk) as Arc<dyn Backend>),
+        ..RuntimeOptions::default()
+    });
+    let runtime = runtime.unwrap();
+    let source = open(&runtime, std::slice::from_ref(&case.file), &case.input).unwrap();
+    let needs = estimate(&runtime, source.facts(), &case.options);
+    (needs, import(&runtime, source, &disk.folder.join("graph.oc"), &case.options))
+}
+
+/// Imports a case; on one worker, whose peak is always the same, also on disks where it just fits and where half of it
+/// does. Returns what is wrong.
+fn check(case: &Case, folder: &Path, limits: &Limits) -> Vec<String> {
+    let disk = Disk::new(folder, u64::MAX);
+    let (needs, report) = imported(case, &disk, limits);
+    let name = format!("{} on {}, {} MiB", case.name, limits.threads, limits.memory_bytes >> 20);
+    let report = match report {
+        Ok(report) => report,
+        Err(error) => return vec![format!("{name}: {error}")],
+    };
+    let (stats, peaks, mut wrong) = (&report.stats, disk.peaks(), Vec::new());
+    let counts = [(stats.peak_disk_bytes, peaks[0]), (stats.peak_temporary_bytes, peaks[1])];
+    // Between two looks some blocks were written; all runs of a list, where memory is short; by others, anything.
+    let missed = match limits {
+        Limits { threads: 2.., .. } => 1.0,
+        Limits { memory_bytes: LITTLE_BYTES, .. } => 0.2,
+        _ => 0.1,
+    };
+    if counts.iter().any(|&(counted, seen)| seen > counted || (counted - seen) as f64 > missed * counted as f64) {
+        wrong.push(format!("{name}: counted and seen {counts:?}"));
+    }
+    assert!(stats.temporary_bytes > stats.peak_temporary_bytes / 2, "{name}: {stats:?}");
+    let ratio = |announced: u64, peak: u64| announced as f64 / peak as f64;
+    let ratios =
+        [ratio(needs.peak_disk_bytes, stats.peak_disk_bytes), ratio(needs.temporary_bytes, stats.peak_temporary_bytes)];
+    let image = ratio(needs.image_bytes, stats.image_bytes);
+    println!("{name}: {ratios:.2?} of the peaks, {image:.2} of the image; {} chunks", stats.chunks);
+    if !ratios.iter().all(|ratio| limits.band.contains(ratio)) {
+        wrong.push(format!("{name}: {ratios:.2?}, {needs:?}, {stats:?}"));
+    }
+    std::fs::remove_dir_all(folder).unwrap();
+    if limits.threads > 1 {
+        return wrong;
+    }
+    let enough = Disk::new(folder, stats.peak_disk_bytes);
+    if let Err(error) = imported(case, &enough, limits).1 {
+        wrong.push(format!("{name}: with just enough, {error}"));
+    }
+    std::fs::remove_dir_all(folder).unwrap();
+    let half = Disk::new(folder, stats.peak_disk_bytes / 2);
+    let refused = imported(case, &half, limits).1.err();
+    if !matches!(refused, Some(Error::DiskSpace { .. })) {
+        wrong.push(format!("{name}: with half of it, {refused:?}"));
+    }
+    assert_eq!(std::fs::read_dir(folder).unwrap().count(), 0, "{name}: something was left behind");
+    std::fs::remove_dir_all(folder).unwrap();
+    wrong
+}
+
+#[test]
+fn space_is_counted_announced_and_refused_as_it_is() {
+    let directory = tempfile::tempdir().unwrap();
+    let disk = directory.path().join("disk");
+    let cases = cases(directory.path());
+    let runs = cases.iter().flat_map(|case| LIMITS.iter().map(move |limits| (case, limits)));
+    let runs = runs.filter(|(case, limits)| limits.memory_bytes > LITTLE_BYTES || IN_LITTLE.contains(&case.name));
+    let wrong: Vec<String> = runs.flat_map(|(case, limits)| check(case, &disk, limits)).collect();
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
