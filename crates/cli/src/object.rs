@@ -403,6 +403,6 @@ mod tests {
         });
         let text = String::from_utf8(text).unwrap();
         assert_eq!(serde_json::from_str::<Json>(&text).unwrap(), expected, "{text}");
-        assert!(text.contains("\n  \"vector\": [0.1, -1e300, null, 3.0],\n"), "{text}");
+        assert!(text.contains("\n  \"vector\": [0.1, -1e+300, null, 3.0],\n"), "{text}");
     }
 }
