@@ -6,13 +6,14 @@ use arrow_array::types::Int32Type;
 use arrow_array::{ArrayRef, DictionaryArray, Float64Array, Int64Array, RecordBatch, RecordBatchIterator, StringArray};
 use arrow_ipc::CompressionType;
 use arrow_ipc::writer::{DictionaryHandling, FileWriter, IpcWriteOptions, StreamWriter};
+use arrow_schema::{DataType, Field, Schema};
 use given::files;
 use outcore_graph::import::{
-    ImportOptions, InputOptions, OrderChoice, Source, advise, check_memory, from_batches, import, open,
+    Attributes, ImportOptions, InputOptions, OrderChoice, Source, advise, check_memory, from_batches, import, open,
 };
 use outcore_image::Error;
 use outcore_io::{Progress, Runtime, RuntimeOptions, Unit, bytes_text, parse_bytes, peak_memory_bytes};
-use outcore_testkit::random;
+use outcore_testkit::{random, runtime_under};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::Compression;
 use parquet::file::properties::{WriterProperties, WriterPropertiesBuilder};
@@ -610,4 +611,37 @@ fn ids_of_megabytes_stay_under_the_limit_or_are_refused() {
     let table = RecordBatch::try_from_iter([("source", ids.clone()), ("target", ids)]).unwrap();
     write(&paths[0], &[table], packed().set_dictionary_page_size_limit(8 << 20));
     stays_under(&paths[0], 64, 2000);
+}
+
+/// Batches of a row each are many; the limit that a refusal advises is enough, and a tenth less is not.
+#[test]
+fn small_batches_need_little_memory_and_are_refused_with_what_they_need() {
+    let directory = tempfile::tempdir().unwrap();
+    let image = directory.path().join("g.oc");
+    let schema = Arc::new(Schema::new(
+        ["source", "target", "x"].map(|name| Field::new(name, DataType::Int64, false)).to_vec(), //
+    ));
+    let imported = |batches: i64, bytes: u64| {
+        let own = Arc::clone(&schema);
+        let batch = move |row: i64| {
+            let column = |value: i64| Arc::new(Int64Array::from(vec![value])) as ArrayRef;
+            RecordBatch::try_new(Arc::clone(&own), vec![column(row % 999), column(row % 1009), column(row)])
+        };
+        let rows = RecordBatchIterator::new((0..batches).map(batch), Arc::clone(&schema));
+        let options = InputOptions { attributes: Attributes::All, ..InputOptions::default() };
+        let runtime = runtime_under(1, bytes, None);
+        let before = runtime.budget().limit_bytes() - bytes;
+        let how = ImportOptions { replace: true, order: OrderChoice::Input, ..ImportOptions::default() };
+        let done = from_batches(Box::new(rows), "rows", &options).and_then(|source| {
+            import(&runtime, source, &image, &how) //
+        });
+        done.map(drop).map_err(|error| match error {
+            Error::Io(refused) => refused.advised_bytes().expect("a refusal of memory") - before,
+            other => panic!("{other}"),
+        })
+    };
+    assert_eq!(imported(200_000, 28 << 20), Ok(()));
+    let advised = imported(700_000, 28 << 20).unwrap_err();
+    assert_eq!(imported(700_000, advised), Ok(()), "{advised}");
+    assert!(imported(700_000, advised / 10 * 9).is_err(), "{advised}");
 }

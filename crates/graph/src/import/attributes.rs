@@ -11,8 +11,8 @@
 //!   the range that each is in
 //! ```
 //!
-//! *Cost.* A row takes 8 bytes for each attribute in the temporary file; the memory holds 8 bytes per row of one
-//! column, or of a part of it, and some bytes for each batch.
+//! *Cost.* A row takes 8 bytes for each attribute in the temporary file, and a batch 40; in the end the memory holds 8
+//! bytes per row of one column, or of a part of it, and 48 for each batch.
 
 use super::job::Job;
 use super::page_file::PageFile;
@@ -29,17 +29,23 @@ use outcore_image::{Error, Result, Workspace};
 use outcore_ingest::mix;
 use outcore_ingest::{AttributeColumn, AttributeField, AttributeValues, Facts};
 use outcore_io::buffer::{raw_bytes, raw_bytes_mut};
-use outcore_io::{Array, Reservation, Runtime, Sink, Spill, Streams, Task, Unit, into_inner, lock};
+use outcore_io::{
+    Array, Reservation, Runtime, Sink, Spill, SpillReader, SpillWriter, Streams, Task, Unit, into_inner, lock,
+};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Memory of a piece among all pieces, in bytes, while they are put in order.
-const PIECE_BYTES: u64 = 2 * size_of::<Piece>() as u64;
+/// The buffer of the pieces on their way to a temporary file, and back.
+const PIECES_BUFFER_BYTES: usize = 4 << 10;
+/// Size of a piece in its temporary file.
+const PIECE_FILE_BYTES: u64 = 5 * 8;
 /// Memory of a dictionary of strings that is complete, in bytes.
 const CHUNK_BYTES: u64 = 512;
-/// The parts of the memory that are set aside for strings, and for pieces.
+/// The parts of the memory that are set aside for strings, and for dictionaries of them that are complete.
 const STRINGS_SHARE: u64 = 4;
-const PIECES_SHARE: u64 = 64;
+const CHUNKS_SHARE: u64 = 64;
+/// Memory for each thread that is advised beside the pieces where there is too little for these.
+const BESIDE_BYTES: u64 = 2 << 20;
 const PURPOSE: &str = "attributes";
 const LEAST_BLOCK_WORDS: usize = 512;
 const MOST_RANGES: u64 = 256;
@@ -105,6 +111,7 @@ pub(super) struct Attributes {
     fields: Vec<AttributeField>,
     name: &'static str,
     spill: Spill,
+    pieces: Spill,
     /// Memory for the dictionaries of strings of all workers; 0 where no attribute is a string.
     strings_bytes: u64,
     state: Mutex<TableState>,
@@ -112,17 +119,25 @@ pub(super) struct Attributes {
 }
 
 struct TableState {
-    pieces: Vec<Piece>,
+    /// The pieces, which are as many as batches, in a temporary file: a word for each field but `first_row`, two for
+    /// `missing`.
+    pieces: SpillWriter,
     ranges: Vec<Range>,
     /// A number that depends on all values, and not on the order of their rows.
     fingerprint: u64,
     chunks: Vec<StringChunk>,
-    /// Memory of pieces and dictionaries in bytes, and the memory that is set aside for them.
+    /// Memory of dictionaries in bytes, and the memory that is set aside for them.
     used_bytes: u64,
     reservation: Reservation,
 }
 
 impl TableState {
+    fn put(&mut self, piece: Piece) -> Result<()> {
+        let Piece { place, rows, offset_bytes, missing, .. } = piece;
+        let words = [place, rows.into(), offset_bytes, missing as u64, (missing >> 64) as u64];
+        words.into_iter().try_for_each(|word| Ok(self.pieces.word(word)?))
+    }
+
     /// Counts more memory; false if there is none.
     fn grow(&mut self, bytes: u64) -> bool {
         self.used_bytes += bytes;
@@ -133,8 +148,8 @@ impl TableState {
 
 /// Memory that is set aside for attributes, before it is planned what to do with all that is left.
 pub(super) struct AttributesMemory {
-    /// For the pieces of attributes of edges, and of vertices.
-    pieces: [Option<Reservation>; 2],
+    /// For dictionaries that are complete, of attributes of edges, and of vertices.
+    chunks: [Option<Reservation>; 2],
     /// For dictionaries of strings, while the input is read.
     strings: Option<Reservation>,
 }
@@ -147,8 +162,8 @@ impl AttributesMemory {
         };
         let all = [&facts.attributes, &facts.vertex_attributes];
         let strings = reserve(STRINGS_SHARE, all.iter().any(|fields| has_strings(fields)))?;
-        let [edges, vertices] = all.map(|fields| reserve(PIECES_SHARE, !fields.is_empty()));
-        Ok(AttributesMemory { pieces: [edges?, vertices?], strings })
+        let [edges, vertices] = all.map(|fields| reserve(CHUNKS_SHARE, !fields.is_empty()));
+        Ok(AttributesMemory { chunks: [edges?, vertices?], strings })
     }
 
     /// The attributes of edges and of vertices that the facts name.
@@ -162,10 +177,10 @@ impl AttributesMemory {
         let all = [&facts.attributes, &facts.vertex_attributes];
         let with_strings = all.iter().filter(|fields| has_strings(fields)).count() as u64;
         let share = |fields: &[AttributeField]| if has_strings(fields) { strings_bytes / with_strings } else { 0 };
-        let [edges, vertices] = self.pieces;
-        let attributes = |name, fields: &Vec<AttributeField>, pieces: Option<Reservation>| {
-            let new = |pieces| Attributes::new(runtime, workspace, name, fields, (pieces, share(fields)));
-            pieces.map(new).transpose()
+        let [edges, vertices] = self.chunks;
+        let attributes = |name, fields: &Vec<AttributeField>, chunks: Option<Reservation>| {
+            let new = |chunks| Attributes::new(runtime, workspace, name, fields, (chunks, share(fields)));
+            chunks.map(new).transpose()
         };
         Ok([
             attributes("edge-attributes", &facts.attributes, edges)?,
@@ -184,11 +199,14 @@ impl Attributes {
         (reservation, strings_bytes): (Reservation, u64),
     ) -> Result<Self> {
         let ranges = vec![Range::default(); fields.len()];
-        let (pieces, chunks) = (Vec::new(), Vec::new());
+        let spill = |name: &str| Spill::create(runtime.backend(), &workspace.temporary(name));
+        let (pieces_spill, chunks) = (spill(&format!("{name}-pieces"))?, Vec::new());
+        let pieces = SpillWriter::new(runtime, &pieces_spill, 0, PIECES_BUFFER_BYTES)?;
         Ok(Attributes {
             fields: fields.to_vec(),
             name,
-            spill: Spill::create(runtime.backend(), &workspace.temporary(name))?,
+            spill: spill(name)?,
+            pieces: pieces_spill,
             strings_bytes,
             state: Mutex::new(TableState { pieces, ranges, fingerprint: 0, chunks, used_bytes: 0, reservation }),
             strings: None,
@@ -217,23 +235,39 @@ impl Attributes {
         lock(&self.state).fingerprint
     }
 
-    fn refusal(&self, runtime: &Runtime, needed_bytes: u64, held_bytes: u64) -> Error {
+    fn names(&self) -> String {
         let names: Vec<&str> = self.fields.iter().map(|field| field.name.as_str()).collect();
-        let purpose = format!("the batches of rows with the attributes {}", names.join(", "));
-        let needed_bytes = needed_bytes.saturating_add(held_bytes);
-        runtime.budget().refusal(&purpose, needed_bytes.saturating_mul(2), held_bytes)
+        names.join(", ")
     }
 
     /// Puts the pieces into the order of the input. Nothing is taken any more.
-    pub fn finish(self) -> AttributeRows {
-        let TableState { mut pieces, ranges, reservation, .. } = into_inner(self.state);
+    pub fn finish(self, runtime: &Runtime) -> Result<AttributeRows> {
+        let purpose = format!("the places of all batches of rows with the attributes {}", self.names());
+        let TableState { pieces: writer, ranges, reservation, .. } = into_inner(self.state);
+        drop(reservation);
+        let end_bytes = writer.finish()?;
+        let mut reader = SpillReader::new(&self.pieces, runtime.budget(), PIECES_BUFFER_BYTES)?;
+        reader.seek(0, end_bytes);
+        let count = end_bytes / PIECE_FILE_BYTES;
+        let needed_bytes = count * size_of::<Piece>() as u64;
+        // Columns are written beside them.
+        let advise = |error: Error| error.advising(BESIDE_BYTES * runtime.threads() as u64);
+        let reservation = runtime.budget().reserve(&purpose, needed_bytes).map_err(advise)?;
+        let mut pieces = Vec::with_capacity(count as usize);
+        while !reader.is_at_end() {
+            let mut words = [0; 5];
+            words.iter_mut().try_for_each(|word| reader.word().map(|read| *word = read))?;
+            let [place, rows, offset_bytes, low, high] = words;
+            let missing = u128::from(low) | u128::from(high) << 64;
+            pieces.push(Piece { place, rows: rows as u32, first_row: 0, offset_bytes, missing });
+        }
         pieces.sort_unstable_by_key(|piece| piece.place);
         let mut rows = 0;
         for piece in &mut pieces {
             piece.first_row = rows;
             rows += u64::from(piece.rows);
         }
-        AttributeRows {
+        Ok(AttributeRows {
             fields: self.fields,
             spill: self.spill,
             pieces,
@@ -241,7 +275,7 @@ impl Attributes {
             rows,
             strings: self.strings,
             _reservation: reservation,
-        }
+        })
     }
 }
 
@@ -290,13 +324,9 @@ impl AttributesWriter<'_> {
             }
         }
         let mut state = lock(&self.attributes.state);
-        if !state.grow(PIECE_BYTES) {
-            return Err(self.attributes.refusal(self.runtime, PIECE_BYTES, state.reservation.bytes()));
-        }
         state.ranges.iter_mut().zip(ranges).for_each(|(all, range)| all.note(range));
         state.fingerprint = state.fingerprint.wrapping_add(fingerprint);
-        state.pieces.push(Piece { place, rows: rows as u32, first_row: 0, offset_bytes, missing });
-        Ok(())
+        state.put(Piece { place, rows: rows as u32, first_row: 0, offset_bytes, missing })
     }
 
     /// Writes the values of a column, and those of some rows once more.
@@ -321,7 +351,11 @@ impl AttributesWriter<'_> {
                 self.chunks = strings.chunks();
                 match state.grow(new_bytes) {
                     true => Ok(()),
-                    false => Err(self.attributes.refusal(self.runtime, new_bytes, state.reservation.bytes())),
+                    false => {
+                        let purpose = format!("dictionaries of strings of {}", self.attributes.names());
+                        let (needed_bytes, found_bytes) = (2 * state.used_bytes, state.reservation.bytes());
+                        Err(self.runtime.budget().refusal(&purpose, needed_bytes, found_bytes).into())
+                    }
                 }
             }
             (AttributeValues::Text { .. } | AttributeValues::Missing(_), _) => {
@@ -519,7 +553,8 @@ impl AttributeRows {
     ) -> Result<Vec<u64>> {
         let task = job.runtime.task("attributes", Unit::Edges, Some(places * raws.len() as u64));
         let workers = job.plan.workers.min(raws.len()).max(1);
-        let most_rows = (job.plan.memory_bytes / 2 / 16 / workers as u64).max(1 << 12);
+        let memory_bytes = job.plan.memory_bytes.min(job.runtime.budget().available_bytes());
+        let most_rows = (memory_bytes / 2 / 16 / workers as u64).max(1 << 12);
         let ranges = self.rows.div_ceil(most_rows).clamp(1, MOST_RANGES);
         let range_rows = self.rows.div_ceil(ranges).max(1);
         let distributed = if ranges > 1 { Some(self.distribute(job, source, ranges, range_rows)?) } else { None };

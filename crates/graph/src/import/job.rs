@@ -358,6 +358,7 @@ impl<'a> Job<'a> {
             positions: self.spill("positions")?,
             memory_bytes: self.plan.memory_bytes,
             signed: input.signed,
+            most: MAX_VERTICES,
         };
         let (mut classes, mut isolated, mut fingerprint) = (Classes::new(self.rows.unwrap_or(0)), 0, 0);
         let (mut count, mut first, mut last, mut gap) = (0u64, None, None, false);
@@ -621,7 +622,7 @@ impl<'a> Job<'a> {
         let [edges, vertices] = std::mem::take(&mut self.attributes);
         if let (Some(vertices), Some(places)) = (vertices, vertex_places) {
             let owner = Owner::Vertices { places: &places, first: manifest.vertex_values.len() };
-            let StoredAttributes { values, attributes } = vertices.finish().write(self, owner)?;
+            let StoredAttributes { values, attributes } = vertices.finish(self.runtime)?.write(self, owner)?;
             manifest.vertex_values.extend(values);
             manifest.vertex_attributes.extend(attributes);
         }
@@ -631,7 +632,7 @@ impl<'a> Job<'a> {
                 entries: manifest.out_lists.entries,
                 sides: 1 + manifest.in_lists.iter().len(),
             };
-            let stored = edges.finish().write(self, owner)?;
+            let stored = edges.finish(self.runtime)?.write(self, owner)?;
             manifest.values.extend(stored.values);
             manifest.attributes = stored.attributes;
         }

@@ -239,6 +239,8 @@ impl SortedStrings {
             positions: job.spill("string-positions")?,
             memory_bytes: job.plan.memory_bytes,
             signed: false,
+            // They are counted by column.
+            most: u64::MAX,
         };
         let mut counts = vec![StringCount::default(); fields.len()];
         let runs = chunks.iter().map(|chunk| chunk.run.clone());

@@ -291,6 +291,8 @@ pub struct MergePlan {
     pub memory_bytes: u64,
     /// Integers may be below zero.
     pub signed: bool,
+    /// Most vertices that there may be.
+    pub most: u64,
 }
 
 /// The least and the most memory for one buffer.
@@ -321,7 +323,8 @@ pub fn merge_all<K: RunId>(
     // Whole pages: a page that a buffer uses a little of is held as well, and there may be two thousand buffers.
     let buffer_bytes = (buffer_bytes - buffer_bytes % PAGE_BYTES) as usize;
     let positions = plan.positions;
-    let merge = Merge { runtime, runs: &plan.runs, positions: &positions, signed: plan.signed, buffer_bytes };
+    let MergePlan { ref runs, signed, most, .. } = plan;
+    let merge = Merge { runtime, runs, positions: &positions, signed, most, buffer_bytes };
     while nodes.len() > width {
         let mut merged = Vec::new();
         let mut rest = nodes.into_iter().peekable();
@@ -340,6 +343,7 @@ struct Merge<'a> {
     runs: &'a Arc<Spill>,
     positions: &'a Spill,
     signed: bool,
+    most: u64,
     buffer_bytes: usize,
 }
 
@@ -379,7 +383,7 @@ impl Merge<'_> {
                 let less = |one: usize, other: usize| readers[one].id < readers[other].id;
                 heap.settle(more, less);
             }
-            if out.records == MAX_VERTICES {
+            if out.records == self.most {
                 return Err(too_many_vertices(format!("at least {}", MAX_VERTICES + 1)));
             }
             if out.records % (1 << 16) == 0 {
@@ -576,8 +580,13 @@ mod tests {
             records.push(ids);
             state = state.wrapping_add(77);
         }
-        let plan =
-            MergePlan { runs: Arc::new(spill("merged")), positions: spill("positions"), memory_bytes: 0, signed };
+        let plan = MergePlan {
+            runs: Arc::new(spill("merged")),
+            positions: spill("positions"),
+            memory_bytes: 0,
+            signed,
+            most: u64::MAX,
+        };
         let mut merged = Vec::new();
         let mut vertices = merge_all::<u64>(&runtime, runs.clone(), plan, |&id, sources, targets| {
             let id = if signed { i128::from((id ^ SIGN) as i64) } else { i128::from(id) };
@@ -621,15 +630,21 @@ mod tests {
             writer.local(0).unwrap();
             runs.push(writer.finish(Locals::Stored { count: 1 }).unwrap());
         }
-        let (merged, positions) = (Arc::new(spill("merged")), spill("positions"));
-        // Room for the ids of three runs, beside that of the run they become and the one that is visited.
-        let plan = MergePlan { runs: merged, positions, memory_bytes: 5 * (1 << 19) + (64 << 10), signed: false };
         let mut order = Vec::new();
-        let vertices = merge_all::<Vec<u8>>(&runtime, runs, plan, |id, _, _| {
-            order.push(id[0]);
-            Ok(())
-        })
-        .unwrap();
+        let mut merge = |most| {
+            order.clear();
+            let (merged, positions) = (Arc::new(spill("merged")), spill("positions"));
+            // Room for the ids of three runs, beside that of the run they become and the one that is visited.
+            let memory_bytes = 5 * (1 << 19) + (64 << 10);
+            let plan = MergePlan { runs: merged, positions, memory_bytes, signed: false, most };
+            merge_all::<Vec<u8>>(&runtime, runs.clone(), plan, |id, _, _| {
+                order.push(id[0]);
+                Ok(())
+            })
+        };
+        let refused = merge(19).err().unwrap().to_string();
+        assert!(refused.contains("vertices"), "{refused}");
+        let vertices = merge(20).unwrap();
         assert!(order.iter().copied().eq(b'a'..b'a' + 20));
         assert!(vertices.root.children.len() <= 3, "{} at once", vertices.root.children.len());
     }
