@@ -361,7 +361,7 @@ pub struct Facts {
     pub is_complex: bool,
     /// Attributes that are kept of every edge beside its weight.
     pub attributes: Vec<AttributeField>,
-    /// They have their own names: an export may have put `edge.` before those in a file.
+    /// Attributes have their own names: an export may have put `edge.` before those in a file.
     pub has_own_names: bool,
     /// Names of those of which the first rows have no value, whose kind nobody knows.
     pub untyped: Vec<String>,

@@ -1,5 +1,5 @@
-//! Helpers that tests of several crates share: runtimes with a limit of their own, a back end with hooks, random numbers,
-//! bits of numbers.
+//! Helpers that tests of several crates share: runtimes with a limit of their own, a back end with hooks, random
+//! numbers, bits of numbers.
 
 mod hooked;
 

@@ -137,8 +137,8 @@ pub fn open_several(
         opened.push((place, name, source));
     }
     let mut names_of_images = Vec::with_capacity(images.len());
-    let mut asked = given.clone();
-    opened.iter_mut().for_each(|(.., source)| restore_names(source.facts_mut(), &mut asked.attributes));
+    let mut own_names = given.clone();
+    opened.iter_mut().for_each(|(.., source)| restore_names(source.facts_mut(), &mut own_names.attributes));
     for (place, input) in images {
         let graph = match input {
             Input::Graph(graph) => graph,
@@ -147,9 +147,9 @@ pub fn open_several(
         };
         let (name, part) = (graph.path().to_owned(), part(&graph)?);
         let source = match are_alone {
-            true => of_graph(graph, &asked, part)?,
+            true => of_graph(graph, &own_names, part)?,
             false => {
-                let own = beside_files(&graph, &asked);
+                let own = beside_files(&graph, &own_names);
                 source_of(graph, &own, part, options.bipartite.as_ref())?
             }
         };
@@ -162,7 +162,7 @@ pub fn open_several(
     }
     opened.sort_by_key(|(place, ..)| *place);
     let mut sources: Vec<_> = opened.into_iter().map(|(_, name, source)| (name, source)).collect();
-    let attributes = asked.attributes;
+    let attributes = own_names.attributes;
     let mut source = match sources.len() {
         1 => sources.remove(0).1,
         _ => chained(sources, &InputOptions { attributes, ..options.clone() })?,

@@ -239,7 +239,7 @@ impl SortedStrings {
             positions: job.spill("string-positions")?,
             memory_bytes: job.plan.memory_bytes,
             signed: false,
-            // They are counted by column.
+            // Strings are counted by column.
             most: u64::MAX,
         };
         let mut counts = vec![StringCount::default(); fields.len()];

@@ -224,7 +224,7 @@ fn columns_by_number_are_the_same_in_all_files() {
     let path = |name: &str| directory.path().join(name);
     std::fs::write(path("a.csv"), "source,target,x,y\n1,2,10,20\n").unwrap();
     std::fs::write(path("b.csv"), "source,target,kind,y,x\n3,4,k,21,11\n").unwrap();
-    let kept = |names: &[&str], condition: &str| {
+    let columns = |names: &[&str], condition: &str| {
         let options = InputOptions {
             attributes: Attributes::Named(names.iter().map(|&name| name.to_owned()).collect()),
             conditions: vec![Condition::parse(condition).unwrap()],
@@ -234,15 +234,15 @@ fn columns_by_number_are_the_same_in_all_files() {
         Ok::<_, outcore_image::Error>(source.facts().attributes.iter().map(|field| field.name.clone()).collect())
     };
     let same = |names: &[&str], condition: &str, expected: &[&str]| {
-        let kept: Vec<String> = kept(names, condition).unwrap();
-        assert_eq!(kept, expected, "{names:?} {condition}");
+        let found: Vec<String> = columns(names, condition).unwrap();
+        assert_eq!(found, expected, "{names:?} {condition}");
     };
     same(&["3"], "y > 1", &["x"]);
     same(&["kind", "3"], "y > 1", &["kind", "x"]);
     same(&["3", "kind"], "y > 1", &["x", "kind"]);
     same(&["4", "kind"], "x > 1", &["y", "kind"]);
     same(&["3"], "kind = k", &["x"]);
-    let refused: outcore_image::Result<Vec<String>> = kept(&["5"], "y > 1");
+    let refused: outcore_image::Result<Vec<String>> = columns(&["5"], "y > 1");
     assert!(refused.unwrap_err().to_string().contains("--attributes 5"));
 }
 
