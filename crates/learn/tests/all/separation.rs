@@ -6,7 +6,7 @@ use outcore_learn::*;
 /// Rows of whole numbers, and their sums of columns times 1, -1, 2 and so on.
 fn rows(seed: u64, n: usize, p: usize) -> (Vec<f64>, Vec<f64>) {
     let numbers: Vec<f64> = uniform(seed, n * p).iter().map(|number| (7.0 * number).floor() - 3.0).collect();
-    let factor = |column: usize| if column % 2 == 0 { 1.0 + column as f64 } else { -1.0 };
+    let factor = |column: usize| if column.is_multiple_of(2) { 1.0 + column as f64 } else { -1.0 };
     let sums = numbers.chunks_exact(p).map(|row| row.iter().enumerate().map(|(i, x)| factor(i) * x).sum()).collect();
     (numbers, sums)
 }
