@@ -140,7 +140,7 @@ fn checkpoints_of_other_runs_and_damaged_ones_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let runtime = runtime(2, None);
     let (one, two) = (folder.path().join("one"), folder.path().join("two"));
-    [&one, &two].map(|folder| fs::create_dir(folder).unwrap());
+    [&one, &two].iter().for_each(|folder| fs::create_dir(folder).unwrap());
     let given = Entries::random(3000, 3000, 20_000, true);
     let other = Entries::random(3000, 3000, 20_001, true);
     let matrices = [given.image(&one, true), other.image(&two, true)].map(|image| matrix(&runtime, &image, true));
