@@ -11,13 +11,11 @@ use arrow_array::types::{Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, U
 use arrow_array::{Array as _, ArrayRef, ArrowNativeTypeOp, ArrowPrimitiveType, PrimitiveArray};
 use arrow_schema::DataType;
 use numpy::{Element, PyArray1, PyUntypedArray};
-use outcore::WeightKind;
 use outcore::data::ids_of;
-use outcore::format::IdColumn;
-use outcore::format::Image;
+use outcore::format::{IdColumn, Image};
 use outcore::front_ends::{distance_bits, signed_count};
 use outcore::io::{Array, Reservation};
-use outcore::{Column, Runtime, Table};
+use outcore::{Column, Runtime, Table, WeightKind};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyList;

@@ -16,7 +16,8 @@ use outcore::import::{
     self, Attributes, Condition, Duplicates, Facts, ImportEstimate, ImportOptions, ImportSummary, Input, InputOptions,
     Literal, Part, Source,
 };
-use outcore::io::{Sampler, backend, backend::Memory};
+use outcore::io::backend::Memory;
+use outcore::io::{Sampler, backend};
 use outcore::{Error, Graph, GraphOptions, Result, Runtime, RuntimeOptions, Table};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;

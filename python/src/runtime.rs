@@ -3,8 +3,7 @@
 use crate::errors::{raise, usage};
 use crate::exit::{self, UnderWay};
 use crate::progress::{Wanted, tell, tell_from_outside};
-use outcore::io::lock;
-use outcore::io::{self, Holder, Sample, Sampler, backend, differing_texts};
+use outcore::io::{self, Holder, Sample, Sampler, backend, differing_texts, lock};
 use outcore::{Error, Result, Runtime, RuntimeOptions};
 use pyo3::call::PyCallArgs;
 use pyo3::exceptions::{PyTypeError, PyUserWarning};

@@ -13,10 +13,10 @@ use outcore::front_ends::{
 };
 use outcore::io::{Reservation, bytes_text, limit_text};
 use outcore::report::{Given, Planned, Summary};
-use outcore::{Algorithm, Column, Error, Estimate, Graph, GraphValues, Kind, Parameter, Result, Say, Stats, Table, Unconverged, Value, Values, cell_text, is_standard_output};
-use std::fmt::{Arguments};
-use std::path::{Path};
-use std::sync::{Arc};
+use outcore::{Column, Error, Estimate, Graph, Result, Stats, Table};
+use std::fmt::Arguments;
+use std::path::Path;
+use std::sync::Arc;
 
 /// The option that says how many rows are shown, and how many that are if it is not given.
 const TOP: &str = "top";

@@ -17,8 +17,8 @@ use outcore::import::{
     InputOptions, OrderChoice, Part, SelfLoops, Source, TextFacts,
 };
 use outcore::io::{Sample, Watch, backend, bytes_text, escaped, limit_text};
-use outcore::{AtomicFile, Choice, Error, Graph, GraphOptions, Result, Runtime};
-use serde::{Serialize};
+use outcore::{Error, Graph, GraphOptions, Result, Runtime};
+use serde::Serialize;
 use serde_json::{Value as Json, json};
 use std::path::{Path, PathBuf};
 

@@ -85,7 +85,12 @@ fn check_room(graph: &Graph, sources: &[u32]) -> Result<()> {
 }
 
 fn rank_options() -> PageRankOptions {
-    PageRankOptions { tol: TOLERANCE, max_iterations: ITERATIONS, dangling: Dangling::Gap, ..PageRankOptions::default() }
+    PageRankOptions {
+        tol: TOLERANCE,
+        max_iterations: ITERATIONS,
+        dangling: Dangling::Gap,
+        ..PageRankOptions::default()
+    }
 }
 
 fn path_options(source: u32) -> SsspOptions {

@@ -89,7 +89,7 @@ fn file_facts(runtime: &Runtime, path: &Path) -> Result<Value> {
     }
     let mut start = Vec::new();
     let read = runtime.backend().input(path)?.take(START_BYTES).read_to_end(&mut start);
-    read.map_err(|error| outcore::io::Error::file_at(path, "read", 0, error))?;
+    read.map_err(|error| outcore::Error::file_at(path, "read", 0, error))?;
     if PlacedTable::begins_so(&start) {
         return Ok(members(table_facts(&PlacedTable::open(runtime, path, &NumberOptions::default())?)).into());
     }

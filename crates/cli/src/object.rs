@@ -6,8 +6,9 @@
 
 use crate::answer::{Answer, output_error};
 use clap::{Arg, ArgAction, ArgMatches, Command};
+use outcore::front_ends::{AtomicFile, Fact, Value};
 use outcore::report::{calendar_text, now};
-use outcore::{AtomicFile, Error, ErrorKind, Fact, Result, Runtime, Value};
+use outcore::{Error, ErrorKind, Result, Runtime};
 use serde::Serialize;
 use serde::ser::SerializeMap;
 use serde_json::ser::{Formatter, Serializer};

@@ -8,12 +8,12 @@ use crate::progress::open;
 use crate::report::{About, End, Page, failure, graph_facts};
 use clap::builder::ValueParser;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
-use outcore::front_ends::{OUTPUT_ENDINGS, Value, Values, check_columns, least_limit, named, write_columns};
+use outcore::front_ends::{OUTPUT_ENDINGS, Origin, Value, Values, check_columns, least_limit, named, write_columns};
 use outcore::io::{bytes_text, folder, limit_text};
-use outcore::linalg::{Declaration, Dense, Found, Given, Needs, SOLVERS, SolverPlan, Traffic, self};
-use outcore::matrix::{SparseMatrix};
+use outcore::linalg::{self, Declaration, Dense, Given, Needs, SOLVERS, SolverPlan, Traffic};
+use outcore::matrix::SparseMatrix;
 use outcore::report::{self, Planned};
-use outcore::{Error, OUTPUT_ENDINGS, Origin, Result, SparseMatrix, Value, Values, check_columns, least_limit, named, write_columns};
+use outcore::{Error, Result};
 use std::path::{Path, PathBuf};
 
 /// The option for what has a row per column of the matrix.
