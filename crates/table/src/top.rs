@@ -16,6 +16,9 @@ use std::collections::{BTreeMap, BinaryHeap};
 /// Approximate memory of a row of the answer.
 const ROW_BYTES: u64 = 256;
 
+/// Vertices and their ids, those of the greatest values first.
+type Greatest = Vec<(u32, Id<String>)>;
+
 impl Table {
     /// The `k` rows with the greatest values of a column, greatest first; the smaller id first among equals.
     ///
@@ -42,7 +45,7 @@ impl Table {
     }
 
     /// The vertices with the greatest values of a column, their ids, and the reservation of their memory.
-    fn best(&self, k: usize, ranked: &Column) -> Result<(Vec<(u32, Id<String>)>, Reservation)> {
+    fn best(&self, k: usize, ranked: &Column) -> Result<(Greatest, Reservation)> {
         let k = k.min(self.rows() as usize);
         let reservation = self.image().reserve("the greatest rows", k as u64 * ROW_BYTES)?;
         let members = self.members()?;
@@ -155,7 +158,7 @@ fn real_rank(value: f64) -> Option<u64> {
 }
 
 /// The vertices with the greatest ranks, and their ids.
-fn greatest(image: &Image, k: usize, rank: impl Fn(u32) -> Option<u64>) -> Result<Vec<(u32, Id<String>)>> {
+fn greatest(image: &Image, k: usize, rank: impl Fn(u32) -> Option<u64>) -> Result<Greatest> {
     // The worst of the best is on top: the smallest rank, the greatest id.
     let mut heap: BinaryHeap<(Reverse<u64>, Id<String>, u32)> = BinaryHeap::new();
     let mut stream = IdStream::new(image)?;
