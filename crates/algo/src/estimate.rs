@@ -9,6 +9,8 @@ const REPORT_BYTES: u64 = 1 << 20;
 
 /// The estimated memory, passes and reads of an operation.
 #[derive(Clone, Debug, PartialEq)]
+#[must_use]
+#[non_exhaustive]
 pub struct Estimate {
     /// The memory of its state, in bytes, apart from what the process and the open graph hold.
     pub state_bytes: u64,
@@ -30,6 +32,7 @@ pub struct Estimate {
 
 /// The kind of bound on the number of passes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Bound {
     /// There are no more on any graph.
     AtMost,

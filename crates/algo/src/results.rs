@@ -91,6 +91,12 @@ impl Columns for &ScanStatistics {
     }
 }
 
+impl Columns for ScanStatistics {
+    fn into_columns(self, graph: &Graph) -> Result<Parts> {
+        (&self).into_columns(graph)
+    }
+}
+
 macro_rules! tables {
     ($($result:ident $columns:literal)+) => {$(
         impl $result {
@@ -100,19 +106,13 @@ macro_rules! tables {
             #[doc = concat!("Its columns beside `vertex`: ", $columns, ".")]
             ///
             /// # Errors
-            /// The result of another graph that has not as many vertices; too little memory, where the result has values
-            /// of few vertices alone.
+            /// The result of another graph that has not as many vertices; too little memory, where the result has
+            /// values of few vertices alone.
             pub fn into_table(self, graph: &Graph) -> Result<Table> {
                 table(graph, self)
             }
         }
     )+};
-}
-
-impl Columns for ScanStatistics {
-    fn into_columns(self, graph: &Graph) -> Result<Parts> {
-        (&self).into_columns(graph)
-    }
 }
 
 tables! {

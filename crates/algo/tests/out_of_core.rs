@@ -128,7 +128,7 @@ fn run_within_the_limit(graph: &Graph, algorithm: &Algorithm) {
         Bound::AtMost => estimate.passes,
         // The estimate is for vertices whose pages have no others of other levels.
         Bound::Usual => 1.5 * estimate.passes,
-        Bound::AtLeast => f64::INFINITY,
+        _ => f64::INFINITY,
     };
     cost(algorithm.name, &found.stats, most);
 }

@@ -37,7 +37,7 @@ macro_rules! from_names {
         impl ::std::str::FromStr for $choice {
             type Err = $crate::Error;
 
-            /// The value of a name that [`Choice::ALL`]($crate::Choice::ALL) lists.
+            /// The value of a name that `Choice::ALL` lists.
             fn from_str(name: &str) -> $crate::Result<Self> {
                 $crate::Choice::parsed(name)
             }

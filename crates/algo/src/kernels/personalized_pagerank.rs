@@ -40,8 +40,8 @@ pub struct PersonalizedPageRankOptions {
     pub seeds: Vec<Vec<(u32, f64)>>,
     /// The probability of following an edge rather than jumping to a seed.
     pub alpha: f64,
-    /// Stop when the residual, the sum of absolute changes, is below this for every set; 0 makes exactly `max_iterations`
-    /// iterations.
+    /// Stop when the residual, the sum of absolute changes, is below this for every set; 0 makes exactly
+    /// `max_iterations` iterations.
     pub tol: f64,
     /// The quantity that the residual is compared with.
     pub stop: Stop,
