@@ -59,7 +59,7 @@ impl Values {
     }
 
     /// Options for an estimate, for which no ids need to be given. `k` is the option of that name, or the number of
-    /// members of the option that [`Declared::counted`] names.
+    /// members of the option that [`counted`](crate::Signature::counted) names.
     ///
     /// # Errors
     /// As with [`Values::new`], and `k` beside the option whose members it counts.
