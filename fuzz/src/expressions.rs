@@ -8,7 +8,7 @@
 use crate::reference::{Number, Reference, broadcast, cast};
 use crate::{MOST_MEMORY_BYTES, Target, note, noted};
 use outcore_array::kernel::{Binary, Fold, Scalar, Unary};
-use outcore_array::{Array, Bytes, ElementType, Goal, ImageGoal, ImageSource, Memory, NpySource, Part, compute};
+use outcore_array::{Array, AxisPart, Bytes, ElementType, Goal, ImageGoal, ImageSource, InMemory, NpySource, compute};
 use outcore_image::{Error, Result};
 use outcore_io::backend::{Faults, Sim};
 use outcore_io::{Runtime, RuntimeOptions};
@@ -269,23 +269,23 @@ impl Machine<'_> {
             let start = if size == 0 { 0 } else { start % size };
             match how % 4 {
                 0 if size > 0 => {
-                    parts.push(Some(Part::Index(start as i64)));
+                    parts.push(Some(AxisPart::Index(start as i64)));
                     axes.push((start, 0, None));
                 }
                 1 if size > 0 => {
                     let (count, step) = (1 + start / step, -(step as i64));
-                    parts.push(Some(Part::Range { start: start as i64, step, count: count as u64 }));
+                    parts.push(Some(AxisPart::Range { start: start as i64, step, count: count as u64 }));
                     axes.push((start, step, Some(shape.len())));
                     shape.push(count);
                 }
                 2 => {
                     let count = (size - start).div_ceil(step);
-                    parts.push(Some(Part::Range { start: start as i64, step: step as i64, count: count as u64 }));
+                    parts.push(Some(AxisPart::Range { start: start as i64, step: step as i64, count: count as u64 }));
                     axes.push((start, step as i64, Some(shape.len())));
                     shape.push(count);
                 }
                 _ => {
-                    parts.push(Some(Part::Range { start: 0, step: 1, count: size as u64 }));
+                    parts.push(Some(AxisPart::Range { start: 0, step: 1, count: size as u64 }));
                     axes.push((0, 1, Some(shape.len())));
                     shape.push(size);
                 }
@@ -453,7 +453,7 @@ impl Machine<'_> {
 }
 
 /// Values of goals: the limit is low, and nothing but that may be in the way.
-fn computed(runtime: &Runtime, goals: &[Goal]) -> Option<Vec<Memory>> {
+fn computed(runtime: &Runtime, goals: &[Goal]) -> Option<Vec<InMemory>> {
     match compute(runtime, goals) {
         Ok(found) => Some(found.values),
         Err(error @ Error::Memory { .. }) => noted(Err(error)),
@@ -509,17 +509,17 @@ fn bytes_of(plain: &Reference) -> Vec<u8> {
     plain.numbers.iter().flat_map(bytes).collect()
 }
 
-fn memory(plain: &Reference) -> Memory {
+fn memory(plain: &Reference) -> InMemory {
     let word = |some: &[u8]| {
         let mut word = [0; 8];
         word[..some.len()].copy_from_slice(some);
         u64::from_le_bytes(word)
     };
     let words: Arc<dyn Bytes> = Arc::new(bytes_of(plain).chunks(8).map(word).collect::<Vec<u64>>());
-    Memory::new(words, plain.element, shape_of(&plain.shape))
+    InMemory::new(words, plain.element, shape_of(&plain.shape))
 }
 
-fn compare(found: &Memory, plain: &Reference) {
+fn compare(found: &InMemory, plain: &Reference) {
     assert_eq!((found.element(), found.shape()), (plain.element, &shape_of(&plain.shape)[..]));
     let (element, bytes) = (plain.element, found.to_vec());
     assert_eq!(bytes.len(), plain.numbers.len() * element.bytes());

@@ -16,7 +16,7 @@ use crate::pages::{ARRAY_MEMBERS, MEMBERS, index_checksum};
 use crate::{MOST_MEMORY_BYTES, Target, note, noted};
 use outcore_algo::{ALGORITHMS, StrongComponentsOptions, Values, strong_components};
 use outcore_array::kernel::{Binary, Fold, Scalar};
-use outcore_array::{Array, ElementType, Goal, ImageGoal, ImageSource, Part, compute};
+use outcore_array::{Array, AxisPart, ElementType, Goal, ImageGoal, ImageSource, compute};
 use outcore_format::PAGE_BYTES;
 use outcore_graph::generate::{GenerateOptions, Shape, source};
 use outcore_graph::import::{
@@ -324,9 +324,9 @@ fn fold(image: &Path) -> Result<()> {
     let source = Arc::new(ImageSource::open(&runtime, image)?);
     let is_whole = noted(source.image().check().map(drop)).is_some();
     let x = Array::from_source(source)?;
-    let all: Vec<_> = x.shape().iter().map(|&count| Part::Range { start: 0, step: 1, count }).collect();
+    let all: Vec<_> = x.shape().iter().map(|&count| AxisPart::Range { start: 0, step: 1, count }).collect();
     let back = all.iter().map(|part| match *part {
-        Part::Range { count, .. } => Some(Part::Range { start: count.max(1) as i64 - 1, step: -1, count }),
+        AxisPart::Range { count, .. } => Some(AxisPart::Range { start: count.max(1) as i64 - 1, step: -1, count }),
         index => Some(index),
     });
     let real = x.cast(ElementType::Float64)?;

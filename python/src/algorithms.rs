@@ -11,7 +11,7 @@ use outcore::front_ends::{
     ALGORITHMS, Algorithm, Datum, Declared, DefaultValue, GraphValues, Kind, Parameter, Unconverged, Value, Values,
     option_of,
 };
-use outcore::report::{Given, Planned, Summary};
+use outcore::report::{OptionText, Planned, Summary};
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyType};
@@ -198,7 +198,7 @@ pub fn run_algorithm(
 ) -> PyResult<Py<PyAny>> {
     let (algorithm, graph) = (named(py, name)?, graph.open(py)?);
     let given = values_of(algorithm, options)?;
-    let options = Given::all(algorithm.options, &given);
+    let options = OptionText::all(algorithm.options, &given);
     let values = Values::new(algorithm, given).map_err(|error| raise(py, error))?;
     let graph = run(py, &graph.runtime().clone(), || values.weighing(graph))?;
     if let Some(name) = values.unused_weights(algorithm, &graph) {

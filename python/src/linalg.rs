@@ -7,10 +7,10 @@ use crate::matrix::{PyMatrix, costs};
 use crate::page::PyRun;
 use crate::runtime::{run, run_sampled};
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadwriteArray2};
-use outcore::data::DenseShape;
+use outcore::data::DenseHeader;
 use outcore::front_ends::{Fact, Values, least_limit, named};
 use outcore::io::Sample;
-use outcore::linalg::{self, Given, SOLVERS, Vectors};
+use outcore::linalg::{self, SOLVERS, SolverInput, Vectors};
 use outcore::report::Planned;
 use outcore::{Graph, Stats};
 use pyo3::prelude::*;
@@ -66,7 +66,7 @@ pub(crate) fn delivered<'py>(
 /// The declarations of all solvers, as dicts.
 #[pyfunction]
 pub fn solvers(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
-    let declared = |solver: &&linalg::Declaration| {
+    let declared = |solver: &&linalg::SolverDeclaration| {
         let dict = PyDict::new(py);
         dict.set_item("name", solver.name)?;
         dict.set_item("has_checkpoints", solver.has_checkpoints)?;
@@ -93,7 +93,7 @@ pub fn run_solver<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let solver = named(SOLVERS, name).ok_or_else(|| usage(py, format!("expected a solver, found '{name}'")))?;
     let values = Values::new(solver, values_of(solver, options)?).map_err(|error| raise(py, error))?;
-    let given = Given { values, inputs: Vec::new(), output: None, checkpoint };
+    let given = SolverInput { values, inputs: Vec::new(), output: None, checkpoint };
     let (has_out, sparse) = (out.is_some(), &matrix.for_operation(py));
     let graph = sparse.graph();
     let ((found, planned), samples) = run_sampled(py, graph.runtime(), || {
@@ -102,7 +102,7 @@ pub fn run_solver<'py>(
         let mut all = ("the run", needs.least_bytes);
         if vectors {
             let arrays = needs.shapes.iter().skip(usize::from(has_out)).map(numbers_bytes);
-            let giving_bytes = needs.shapes.iter().map(DenseShape::giving_bytes).max().unwrap_or(0);
+            let giving_bytes = needs.shapes.iter().map(DenseHeader::giving_bytes).max().unwrap_or(0);
             let bytes = arrays.fold(needs.results_bytes + giving_bytes, u64::saturating_add);
             all = if bytes > all.1 { (VECTORS, bytes) } else { all };
         }
@@ -130,7 +130,7 @@ pub fn run_solver<'py>(
 }
 
 /// Bytes of the numbers of a dense matrix.
-fn numbers_bytes(shape: &DenseShape) -> u64 {
+fn numbers_bytes(shape: &DenseHeader) -> u64 {
     (shape.vertices.end - shape.vertices.start).saturating_mul(8 * shape.names.len() as u64)
 }
 

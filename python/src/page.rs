@@ -4,7 +4,7 @@ use crate::result::report_of;
 use crate::runtime::run;
 use outcore::import::{ImportEstimate, ImportSummary};
 use outcore::io::Sample;
-use outcore::report::{self, Given, Planned, Report, SomeRows, Summary};
+use outcore::report::{self, OptionText, Planned, Report, SomeRows, Summary};
 use outcore::{Graph, Runtime, Stats};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -106,7 +106,8 @@ impl PyRun {
     ) -> PyResult<String> {
         let (name, call) = called;
         let mut report = Report { name, call: report::cut(call), ..self.report.clone() };
-        let option = |(name, value, default, is_given): Shown| Given { default, is_given, ..Given::new(&name, value) };
+        let option =
+            |(name, value, default, is_given): Shown| OptionText { default, is_given, ..OptionText::new(&name, value) };
         report.options = options.into_iter().map(option).collect();
         report.options.sort_by_key(|option| !option.is_given);
         let attributes: Map<String, Value> =

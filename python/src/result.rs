@@ -8,7 +8,7 @@ use numpy::{PyArray1, PyArrayMethods};
 use outcore::format::Image;
 use outcore::io::backend::Memory;
 use outcore::io::{Sample, escaped};
-use outcore::report::{self, Given, Planned, Report, Summary};
+use outcore::report::{self, OptionText, Planned, Report, Summary};
 use outcore::{Column, Graph, Stats, Table};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -474,7 +474,7 @@ impl PyTable {
 pub fn report_of(
     graph: &Graph,
     name: &str,
-    options: Vec<Given>,
+    options: Vec<OptionText>,
     (plan, stats, samples): (Planned, Stats, Vec<Sample>),
     result: Summary,
 ) -> Report {

@@ -25,7 +25,7 @@ use crate::verify::{Contradiction, follow_parents, ways};
 use crate::visit::for_each_vertex;
 use outcore_format::WeightKind;
 use outcore_graph::generate::{GenerateOptions, for_each_edges};
-use outcore_graph::import::Weights;
+use outcore_graph::import::BatchWeights;
 use outcore_graph::{Bitmap, Direction, Graph};
 use outcore_image::{Error, Result};
 use outcore_io::{Array, split_mix};
@@ -162,10 +162,10 @@ struct EdgeCheck<'a, D, P> {
 
 impl<D: Fn(u32) -> Option<u64>, P: Fn(u32) -> Option<u32>> EdgeCheck<'_, D, P> {
     /// Looks at some edges; returns how many are in the tree's component.
-    fn edges<L: Length>(&self, ids: &[u64], weights: &Weights) -> u64 {
+    fn edges<L: Length>(&self, ids: &[u64], weights: &BatchWeights) -> u64 {
         let length = |i: usize| match weights {
-            Weights::Integer(weights) if self.tree.weights => weights[i] as u64,
-            Weights::Real(weights) if self.tree.weights => weights[i].to_bits(),
+            BatchWeights::Integer(weights) if self.tree.weights => weights[i] as u64,
+            BatchWeights::Real(weights) if self.tree.weights => weights[i].to_bits(),
             _ => L::ONE,
         };
         let (mut ends, mut distances) = ([0; ENDS], [None; ENDS]);

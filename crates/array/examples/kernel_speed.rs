@@ -58,9 +58,9 @@ fn functions(element: ElementType, a: Values<'_>, b: Values<'_>, to: &mut [u8]) 
     for &function in Binary::ALL {
         if let Some(result) = function.result(element) {
             let to = &mut to[..LEN * result.bytes()];
-            for (kind, b) in [("vector", Operand::Vector(b)), ("scalar", Operand::Scalar(b.get(3)))] {
+            for (kind, b) in [("vector", Argument::Vector(b)), ("scalar", Argument::Scalar(b.get(3)))] {
                 time(&format!("{} {} {kind}", element.name(), function.name()), LEN, || {
-                    let a = Operand::Vector(black_box(a));
+                    let a = Argument::Vector(black_box(a));
                     binary(function, a, b, ValuesMut::from_bytes(result, to));
                 });
             }
@@ -106,9 +106,9 @@ fn others(element: ElementType, a: Values<'_>, b: Values<'_>, to: &mut [u8], see
     }
     let condition: Vec<u8> = seeds.iter().map(|&x| u8::from(x < 0.5)).collect();
     time(&format!("{} select", element.name()), LEN, || {
-        let condition = Operand::Vector(Values::Bool(black_box(&condition)));
+        let condition = Argument::Vector(Values::Bool(black_box(&condition)));
         let to = ValuesMut::from_bytes(element, &mut to[..len]);
-        select(condition, Operand::Vector(a), Operand::Vector(b), to);
+        select(condition, Argument::Vector(a), Argument::Vector(b), to);
     });
     if element.is_real() {
         time(&format!("{} moments", element.name()), LEN, || {
@@ -116,11 +116,11 @@ fn others(element: ElementType, a: Values<'_>, b: Values<'_>, to: &mut [u8], see
         });
         time(&format!("{} accumulate_product", element.name()), LEN, || {
             let to = ValuesMut::from_bytes(element, &mut to[..len]);
-            accumulate_product(Operand::Vector(black_box(a)), Operand::Vector(b), to);
+            accumulate_product(Argument::Vector(black_box(a)), Argument::Vector(b), to);
         });
         time(&format!("{} squared_difference", element.name()), LEN, || {
             let to = ValuesMut::from_bytes(element, &mut to[..len]);
-            accumulate_squared_difference(Operand::Vector(black_box(a)), Operand::Vector(b), to);
+            accumulate_squared_difference(Argument::Vector(black_box(a)), Argument::Vector(b), to);
         });
     }
 }

@@ -7,10 +7,10 @@
 //! as the one that is preferred.
 
 use crate::kernel::Scalar;
-use crate::memory::Memory;
+use crate::memory::InMemory;
 use crate::plan::{Known, Plan, Request, View};
 use crate::sink::Sink;
-use crate::source::{Source, less_if};
+use crate::source::{ArraySource, less_if};
 use outcore_format::ElementType;
 use outcore_image::{Error, Result};
 use std::any::Any;
@@ -52,8 +52,8 @@ pub(crate) struct Long {
 
 /// The source of the elements of an array: memory, a file, one value, or an operation on other arrays.
 pub(crate) enum Op {
-    Memory(Memory),
-    Source(Arc<dyn Source>),
+    Memory(InMemory),
+    Source(Arc<dyn ArraySource>),
     /// One value for all elements.
     Full(Scalar),
     Computed {
@@ -203,7 +203,7 @@ impl Array {
     }
 
     /// An array in memory.
-    pub fn from_memory(memory: Memory) -> Self {
+    pub fn from_memory(memory: InMemory) -> Self {
         let (shape, element) = (memory.shape().to_vec(), memory.element());
         let long = Array::preferred(&shape);
         Array::of(Op::Memory(memory), shape, element, long).expect("an array in memory has a shape that fits")
@@ -213,7 +213,7 @@ impl Array {
     ///
     /// # Errors
     /// More elements than there can be.
-    pub fn from_source(source: Arc<dyn Source>) -> Result<Self> {
+    pub fn from_source(source: Arc<dyn ArraySource>) -> Result<Self> {
         let (shape, element) = (source.shape().to_vec(), source.element());
         if shape.contains(&0) {
             // There is nothing to read, however many rows a file without columns says that it has.

@@ -4,8 +4,8 @@
 //! a consumer needs a vector, into a register. A vector is at most 4 KiB, so a chain of functions of elements runs in
 //! the first-level cache, for any number of columns.
 
-use crate::kernel::{self, Operand, RowMajor, Scalar, Values, ValuesMut};
-use crate::memory::Memory;
+use crate::kernel::{self, Argument, RowMajor, Scalar, Values, ValuesMut};
+use crate::memory::InMemory;
 use crate::plan::{BLOCK_ROWS, Kind, Plan, Rows, Step, VectorPlace, View};
 use crate::source::Landed;
 use outcore_format::ElementType;
@@ -265,8 +265,8 @@ impl Block<'_> {
             return Ok(slot.values(element, self.rows));
         }
         match self.fetch(view, index, slot, rest)? {
-            Operand::Vector(values) => Ok(values),
-            Operand::Scalar(_) => unreachable!("a value that is the same for all rows"),
+            Argument::Vector(values) => Ok(values),
+            Argument::Scalar(_) => unreachable!("a value that is the same for all rows"),
         }
     }
 
@@ -277,17 +277,17 @@ impl Block<'_> {
         index: &[usize],
         slot: &'s mut Register,
         rest: &mut [Register],
-    ) -> Result<Operand<'s>> {
+    ) -> Result<Argument<'s>> {
         if let Some(value) = self.constant(view, index) {
-            return Ok(Operand::Scalar(value));
+            return Ok(Argument::Scalar(value));
         }
         let (step, flat) = (&self.plan.steps[view.step], view.at(index));
         if let Some(values) = self.stored(view.step, flat) {
-            return Ok(Operand::Vector(values));
+            return Ok(Argument::Vector(values));
         }
         let own = unravel(flat, &step.shape);
         self.compute(step, &own, slot.values_mut(step.element, self.rows), rest)?;
-        Ok(Operand::Vector(slot.values(step.element, self.rows)))
+        Ok(Argument::Vector(slot.values(step.element, self.rows)))
     }
 
     /// Computes a vector of a step.
@@ -324,16 +324,16 @@ fn distance(flat: usize, shape: &[usize], strides_bytes: &[isize]) -> isize {
 }
 
 /// An element of packed values, by its number.
-fn element_of(memory: &Memory, flat: usize) -> Scalar {
+fn element_of(memory: &InMemory, flat: usize) -> Scalar {
     let size = memory.element().bytes();
     Scalar::from_bytes(memory.element(), memory.at((flat * size) as isize))
 }
 
 /// Writes an operand to a vector.
-pub(crate) fn assign(from: Operand<'_>, mut to: ValuesMut<'_>) {
+pub(crate) fn assign(from: Argument<'_>, mut to: ValuesMut<'_>) {
     match from {
-        Operand::Vector(values) => kernel::cast(values, to),
-        Operand::Scalar(value) => to.fill(value),
+        Argument::Vector(values) => kernel::cast(values, to),
+        Argument::Scalar(value) => to.fill(value),
     }
 }
 

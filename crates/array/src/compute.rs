@@ -6,7 +6,7 @@
 
 use crate::array::{Along, Array, Op, cannot_stream};
 use crate::explain::{ExplainedPass, planned_again};
-use crate::memory::Memory;
+use crate::memory::InMemory;
 use crate::operations::sparse::{Factor, SparseProduct};
 use crate::pass::{pass_needs, run};
 use crate::plan::{Known, Plan, Request, Wanted};
@@ -50,7 +50,7 @@ const MOST_PLANNED_BYTES: u64 = 64 << 10;
 #[derive(Debug)]
 pub struct Computed {
     /// The elements of the arrays of all [`Goal::Value`], in the order of the goals.
-    pub values: Vec<Memory>,
+    pub values: Vec<InMemory>,
     /// Number of passes, bytes that were read, and seconds.
     pub stats: Stats,
 }
@@ -479,15 +479,15 @@ impl<'a> Computation<'a> {
     }
 
     /// An array that stands for one whose values are not known: the same element everywhere.
-    pub fn stand_in(&mut self, array: &Array) -> Memory {
+    pub fn stand_in(&mut self, array: &Array) -> InMemory {
         let (element, shape, strides) = (array.element(), array.shape().to_vec(), vec![0; array.axes()]);
-        let memory = Memory::strided(Arc::new(vec![0u64]), 0, element, shape, strides);
+        let memory = InMemory::strided(Arc::new(vec![0u64]), 0, element, shape, strides);
         self.known.values.insert(array.id(), memory.clone());
         memory
     }
 
     /// The value of an array that needs no pass any more. Of a large one that is planned it is a stand-in.
-    pub fn value(&mut self, array: &Array) -> Result<Memory> {
+    pub fn value(&mut self, array: &Array) -> Result<InMemory> {
         self.value_within(array, MOST_PLANNED_BYTES)
     }
 
@@ -497,7 +497,7 @@ impl<'a> Computation<'a> {
     }
 
     /// The value of an array; where it is planned and takes more than `most_bytes`, a stand-in.
-    fn value_within(&mut self, array: &Array, most_bytes: u64) -> Result<Memory> {
+    fn value_within(&mut self, array: &Array, most_bytes: u64) -> Result<InMemory> {
         if let Some(memory) = self.known.get(array) {
             return Ok(memory);
         }

@@ -9,7 +9,7 @@
 
 use crate::columns::joined;
 use crate::plan::BLOCK_ROWS;
-use crate::source::{Landed, Narrow, Source, SourceReader};
+use crate::source::{ArraySource, Landed, Narrow, SourceReader};
 use crate::spaced::is_worth;
 use outcore_format::{ElementType, GROUP_BYTES, PAGE_BYTES};
 use outcore_image::{DenseImage, DensePages, DenseReader, Result, SweepStats};
@@ -84,7 +84,7 @@ impl ImageSource {
     }
 }
 
-impl Source for ImageSource {
+impl ArraySource for ImageSource {
     fn shape(&self) -> &[u64] {
         &self.shape
     }

@@ -12,13 +12,13 @@ use crate::array::Array;
 use crate::compute::{Goal, ImageGoal, compute};
 use crate::kernel::{Binary, Fold, Unary, promote, promote_mixed};
 use crate::npy::NpySource;
-use crate::operations::view::Part;
-use crate::source::Source;
+use crate::operations::view::AxisPart;
+use crate::source::ArraySource;
 use outcore_format::ElementType;
 use outcore_format::dense::{GROUP_BYTES, rows_per_page};
 use outcore_image::{DenseHead, DenseImage, DenseWriteWorker, DenseWriter, Error, Result};
 use outcore_io::{
-    Array as Memory, Runtime, Task, Unit, bytes_text, escaped, lock, peak_memory_bytes, trim_freed_memory,
+    Array as InMemory, Runtime, Task, Unit, bytes_text, escaped, lock, peak_memory_bytes, trim_freed_memory,
 };
 use outcore_numbers::{
     NumberBlock, NumberBlocks, NumberFacts, NumberOptions, NumberParser, NumberTable, NumberValues, Refused,
@@ -190,7 +190,7 @@ fn store(
     facts: &NumberFacts,
 ) -> std::result::Result<u64, Refused> {
     let (element, columns) = (writer.manifest().element, writer.manifest().columns as usize);
-    let pages = Memory::zeroed(runtime.budget(), "a page of every column", columns.saturating_mul(GROUP_BYTES));
+    let pages = InMemory::zeroed(runtime.budget(), "a page of every column", columns.saturating_mul(GROUP_BYTES));
     let filling = Filling { pages: pages?, filled: 0, rows: 0, columns, element, writer: writer.worker()? };
     let is_by_bytes = facts.rows.is_none() && facts.input_bytes.is_some();
     let task = match is_by_bytes {
@@ -307,7 +307,7 @@ impl Job<'_> {
 
 /// Pages of a group of rows, one for every column, that are filled.
 struct Filling {
-    pages: Memory<u8>,
+    pages: InMemory<u8>,
     /// Number of rows of the group so far.
     filled: usize,
     /// Number of rows before it.
@@ -448,8 +448,8 @@ fn columns_of(array: &Array, numbers: &[String]) -> Result<Array> {
         })?;
         let start = number as i64 - 1;
         array.slice(&[
-            Some(Part::Range { start: 0, step: 1, count: rows }),
-            Some(Part::Range { start, step: 1, count: 1 }),
+            Some(AxisPart::Range { start: 0, step: 1, count: rows }),
+            Some(AxisPart::Range { start, step: 1, count: 1 }),
         ])
     };
     let parts = numbers.iter().map(column).collect::<Result<Vec<_>>>()?;

@@ -41,7 +41,7 @@ impl Bytes for Large<u8> {
 
 /// An array in memory.
 #[derive(Clone)]
-pub struct Memory {
+pub struct InMemory {
     bytes: Arc<dyn Bytes>,
     /// Offset of the element with all indices 0.
     offset_bytes: usize,
@@ -51,9 +51,9 @@ pub struct Memory {
     strides_bytes: Vec<isize>,
 }
 
-impl std::fmt::Debug for Memory {
+impl std::fmt::Debug for InMemory {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Memory").field("shape", &self.shape).field("element", &self.element).finish_non_exhaustive()
+        f.debug_struct("InMemory").field("shape", &self.shape).field("element", &self.element).finish_non_exhaustive()
     }
 }
 
@@ -80,14 +80,14 @@ pub(crate) fn count(shape: &[u64]) -> Option<usize> {
     usize::try_from(product).ok().filter(|&count| count <= isize::MAX as usize / 8)
 }
 
-impl Memory {
+impl InMemory {
     /// Elements that lie row by row without gaps.
     ///
     /// # Panics
     /// If there are not as many bytes as the shape needs.
     pub fn new(bytes: Arc<dyn Bytes>, element: ElementType, shape: Vec<u64>) -> Self {
         let strides_bytes = row_major(&shape, element);
-        Memory::strided(bytes, 0, element, shape, strides_bytes)
+        InMemory::strided(bytes, 0, element, shape, strides_bytes)
     }
 
     /// Elements with any distances between them.
@@ -111,7 +111,7 @@ impl Memory {
             let len = bytes.bytes().len() as i128;
             assert!(least >= 0 && most + element.bytes() as i128 <= len, "elements within {len} bytes");
         }
-        Memory { bytes, offset_bytes, element, shape, strides_bytes }
+        InMemory { bytes, offset_bytes, element, shape, strides_bytes }
     }
 
     /// An array of equal elements, of which one is in memory.
@@ -120,7 +120,7 @@ impl Memory {
         let bytes: &mut [u8] = &mut bytemuck::cast_slice_mut(&mut word)[..value.element().bytes()];
         ValuesMut::from_bytes(value.element(), bytes).fill(value);
         let strides_bytes = vec![0; shape.len()];
-        Memory::strided(Arc::new(word), 0, value.element(), shape, strides_bytes)
+        InMemory::strided(Arc::new(word), 0, value.element(), shape, strides_bytes)
     }
 
     /// The type of the elements.
@@ -163,14 +163,14 @@ impl Memory {
 
     /// A copy, row by row, in words, so that elements are aligned.
     fn copied(&self) -> Self {
-        Memory::of_bytes(&self.to_vec(), self.element, self.shape.clone())
+        InMemory::of_bytes(&self.to_vec(), self.element, self.shape.clone())
     }
 
     /// Elements row by row, which are copied into words.
     pub(crate) fn of_bytes(bytes: &[u8], element: ElementType, shape: Vec<u64>) -> Self {
         let mut words = vec![0u64; bytes.len().div_ceil(8)];
         bytemuck::cast_slice_mut(&mut words)[..bytes.len()].copy_from_slice(bytes);
-        Memory::new(Arc::new(words), element, shape)
+        InMemory::new(Arc::new(words), element, shape)
     }
 
     /// The elements of a type that is known, if they lie row by row.
@@ -217,7 +217,7 @@ impl Memory {
     pub(crate) fn transposed(&self) -> Self {
         let reversed = |values: &[u64]| values.iter().rev().copied().collect();
         let strides_bytes = self.strides_bytes.iter().rev().copied().collect();
-        Memory { shape: reversed(&self.shape), strides_bytes, ..self.clone() }
+        InMemory { shape: reversed(&self.shape), strides_bytes, ..self.clone() }
     }
 
     /// The elements row by row without gaps: this array, or a copy.
@@ -227,6 +227,6 @@ impl Memory {
 
     /// The bytes in another shape with the same number of elements.
     pub(crate) fn reshaped(&self, shape: Vec<u64>) -> Self {
-        Memory { strides_bytes: row_major(&shape, self.element), shape, ..self.packed() }
+        InMemory { strides_bytes: row_major(&shape, self.element), shape, ..self.packed() }
     }
 }

@@ -7,7 +7,7 @@
 use crate::checksum::Checksum;
 use crate::kernel::{self, RowMajor, ValuesMut};
 use crate::plan::BLOCK_ROWS;
-use crate::source::{ColumnsInMemory, Landed, Narrow, RowsInMemory, Source, SourceReader};
+use crate::source::{ArraySource, ColumnsInMemory, Landed, Narrow, RowsInMemory, SourceReader};
 use crate::spaced::is_worth;
 use crate::turned::TurnedPages;
 use outcore_format::ElementType;
@@ -119,7 +119,7 @@ impl NpySource {
     }
 }
 
-impl Source for NpySource {
+impl ArraySource for NpySource {
     fn shape(&self) -> &[u64] {
         &self.shape
     }

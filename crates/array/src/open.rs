@@ -2,7 +2,7 @@
 
 use crate::image_source::ImageSource;
 use crate::npy::NpySource;
-use crate::source::Source;
+use crate::source::ArraySource;
 use crate::table::TableSource;
 use outcore_image::{Error, Result};
 use outcore_io::Runtime;
@@ -21,7 +21,7 @@ const NPY: &[u8] = b"\x93NUMPY";
 ///
 /// # Errors
 /// Errors of the operating system; another kind of file, or a damaged one; no memory.
-pub fn open(runtime: &Runtime, path: &Path) -> Result<Arc<dyn Source>> {
+pub fn open(runtime: &Runtime, path: &Path) -> Result<Arc<dyn ArraySource>> {
     let is_named_npy = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("npy"));
     let entry = runtime.backend().named(path);
     let is_named_image = path.extension().is_none_or(|ending| ending.eq_ignore_ascii_case("oc"));

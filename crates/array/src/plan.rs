@@ -10,8 +10,8 @@
 use crate::array::{Array, Op, cannot_stream};
 use crate::block::{Block, Buffer, Register};
 use crate::kernel::{Scalar, ValuesMut};
-use crate::memory::{Memory, strides};
-use crate::source::Source;
+use crate::memory::{InMemory, strides};
+use crate::source::ArraySource;
 use outcore_format::ElementType;
 use outcore_image::Result;
 use std::any::Any;
@@ -96,13 +96,13 @@ pub(crate) enum Kind {
     },
     /// Rows along an axis of an array in memory; the distances between vectors of the outer axes.
     Memory {
-        memory: Memory,
+        memory: InMemory,
         axis: usize,
         rows: Rows,
         strides_bytes: Vec<isize>,
     },
     /// Values that do not depend on the row, packed.
-    Small(Memory),
+    Small(InMemory),
     Full(Scalar),
     Computed(Box<dyn StepOperation>),
 }
@@ -238,7 +238,7 @@ pub(crate) struct Wanted {
 
 /// A file that a pass reads.
 pub(crate) struct PassSource {
-    pub source: Arc<dyn Source>,
+    pub source: Arc<dyn ArraySource>,
     /// The rows of its first step.
     pub rows: Rows,
     /// The rows of the pass for which it is read.
@@ -280,14 +280,14 @@ pub(crate) fn outer(shape: &[u64], axis: Option<usize>) -> Vec<usize> {
 /// Arrays that are known before a pass: results of earlier ones, by the id of the array.
 #[derive(Default)]
 pub(crate) struct Known {
-    pub values: HashMap<u64, Memory>,
+    pub values: HashMap<u64, InMemory>,
     /// Sources for products of sparse matrices.
-    pub products: HashMap<u64, Arc<dyn Source>>,
+    pub products: HashMap<u64, Arc<dyn ArraySource>>,
 }
 
 impl Known {
     /// The value of an array, if it is in memory.
-    pub fn get(&self, array: &Array) -> Option<Memory> {
+    pub fn get(&self, array: &Array) -> Option<InMemory> {
         match (self.values.get(&array.id()), array.op()) {
             (Some(memory), _) | (None, Op::Memory(memory)) => Some(memory.clone()),
             _ => None,
@@ -298,10 +298,10 @@ impl Known {
     ///
     /// # Errors
     /// It is not.
-    pub fn operand(&self, array: &Array) -> Result<Memory> {
+    pub fn operand(&self, array: &Array) -> Result<InMemory> {
         match (self.get(array), array.op()) {
             (Some(memory), _) => Ok(memory),
-            (None, Op::Full(value)) => Ok(Memory::full(*value, array.shape().to_vec())),
+            (None, Op::Full(value)) => Ok(InMemory::full(*value, array.shape().to_vec())),
             _ => Err(cannot_stream(array)),
         }
     }
@@ -385,7 +385,7 @@ impl Plan {
     ///
     /// # Errors
     /// A request along another axis than the first one.
-    pub fn rows_of(&mut self, array: &Array, source: &Arc<dyn Source>, request: Request) -> Result<View> {
+    pub fn rows_of(&mut self, array: &Array, source: &Arc<dyn ArraySource>, request: Request) -> Result<View> {
         if request.axis != Some(0) {
             return Err(cannot_stream(array));
         }
@@ -394,7 +394,7 @@ impl Plan {
     }
 
     /// The place of a file among those that are read. What lies far apart in one file is read apart.
-    fn source(&mut self, source: &Arc<dyn Source>, rows: Rows) -> usize {
+    fn source(&mut self, source: &Arc<dyn ArraySource>, rows: Rows) -> usize {
         let is_same = |there: &PassSource| {
             Arc::ptr_eq(&there.source, source)
                 && there.active == self.active
@@ -413,7 +413,7 @@ impl Plan {
     }
 
     /// Values in memory: streamed along an axis, or the same for all rows.
-    fn memory(&mut self, memory: &Memory, request: Request, shape: Vec<usize>) -> View {
+    fn memory(&mut self, memory: &InMemory, request: Request, shape: Vec<usize>) -> View {
         let element = memory.element();
         match request.axis {
             None => self.step(Kind::Small(memory.packed()), shape, element, "memory".to_owned()),

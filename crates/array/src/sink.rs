@@ -7,7 +7,7 @@
 use crate::array::Array;
 use crate::block::{Block, Register, for_each_index, register};
 use crate::kernel::{self, RowMajor, Values};
-use crate::memory::{Memory, count};
+use crate::memory::{InMemory, count};
 use crate::plan::{BLOCK_ROWS, Wanted};
 use outcore_format::ElementType;
 use outcore_format::dense::rows_per_page;
@@ -188,7 +188,7 @@ pub(crate) trait Partial: Any + Send {
     fn merge(&mut self, sink: &Sink, next: Box<dyn Partial>) -> Result<()>;
 
     /// Computes the result from all rows.
-    fn finish(self: Box<Self>, sink: &Sink, budget: &Budget) -> Result<Memory>;
+    fn finish(self: Box<Self>, sink: &Sink, budget: &Budget) -> Result<InMemory>;
 }
 
 /// The next partial result, which is one of the same kind.
@@ -220,10 +220,10 @@ impl Room {
         }
     }
 
-    pub fn into_memory(self, element: ElementType, shape: &[u64]) -> Memory {
+    pub fn into_memory(self, element: ElementType, shape: &[u64]) -> InMemory {
         match self {
-            Room::Small(words, _) => Memory::new(Arc::new(words), element, shape.to_vec()),
-            Room::Large(bytes) => Memory::new(Arc::new(bytes), element, shape.to_vec()),
+            Room::Small(words, _) => InMemory::new(Arc::new(words), element, shape.to_vec()),
+            Room::Large(bytes) => InMemory::new(Arc::new(bytes), element, shape.to_vec()),
         }
     }
 }
@@ -234,7 +234,7 @@ pub(crate) fn result(
     element: ElementType,
     shape: &[u64],
     write: impl FnOnce(&mut [u8]),
-) -> Result<Memory> {
+) -> Result<InMemory> {
     let mut room = Room::new(budget, element, shape)?;
     write(room.bytes_mut());
     Ok(room.into_memory(element, shape))
@@ -311,7 +311,7 @@ impl Partial for Collected {
         Ok(())
     }
 
-    fn finish(self: Box<Self>, sink: &Sink, _budget: &Budget) -> Result<Memory> {
+    fn finish(self: Box<Self>, sink: &Sink, _budget: &Budget) -> Result<InMemory> {
         Ok(self.whole.expect("images and files have no value").into_memory(sink.element, &sink.shape))
     }
 }

@@ -9,7 +9,7 @@ use std::ops::{Deref, Range};
 use std::sync::Arc;
 
 /// A source of some columns of another one, and these columns, as rising runs.
-pub type Narrow = (Arc<dyn Source>, Vec<Range<usize>>);
+pub type Narrow = (Arc<dyn ArraySource>, Vec<Range<usize>>);
 
 /// Memory whose size depends on properties of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,7 +33,7 @@ pub(crate) fn less_if<'a>(conditions: impl IntoIterator<Item = &'a str>) -> Stri
 }
 
 /// An array in a file, or one that is computed as it is read, whose first axis is the long one.
-pub trait Source: Send + Sync {
+pub trait ArraySource: Send + Sync {
     /// The sizes of the axes: one or two.
     fn shape(&self) -> &[u64];
 
@@ -59,7 +59,7 @@ pub trait Source: Send + Sync {
     /// Size of `rows` rows on the device in bytes.
     fn bytes_of(&self, rows: u64) -> u64;
 
-    /// The bytes that are read for adjacent rows; not [`Source::bytes_of`] if rows are computed from other data.
+    /// The bytes that are read for adjacent rows; not [`ArraySource::bytes_of`] if rows are computed from other data.
     fn read_bytes(&self, rows: Range<u64>) -> u64 {
         self.bytes_of(rows.end - rows.start)
     }

@@ -4,7 +4,7 @@
 //! copied as they land, so memory is taken for them only.
 
 use crate::plan::{Kind, PassSource, Plan, Rows};
-use crate::source::{ColumnsInMemory, Landed, Source, SourceReader};
+use crate::source::{ArraySource, ColumnsInMemory, Landed, SourceReader};
 use outcore_format::ElementType;
 use outcore_image::{Result, SweepStats};
 use outcore_io::{CancelFlag, Runtime};
@@ -62,7 +62,7 @@ impl Plan {
 
 /// The rows of a source that a pass needs, by their numbers in the pass.
 struct SpacedSource {
-    all: Arc<dyn Source>,
+    all: Arc<dyn ArraySource>,
     rows: Rows,
     shape: Vec<u64>,
     /// Bytes that are read for a row.
@@ -77,7 +77,7 @@ impl SpacedSource {
     }
 }
 
-impl Source for SpacedSource {
+impl ArraySource for SpacedSource {
     fn shape(&self) -> &[u64] {
         &self.shape
     }

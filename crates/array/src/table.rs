@@ -10,12 +10,12 @@
 
 use crate::columns::joined;
 use crate::import::common_element;
-use crate::source::{ColumnsInMemory, Landed, MemoryReader, Narrow, NoRows, Purpose, Source, SourceReader};
+use crate::source::{ArraySource, ColumnsInMemory, Landed, MemoryReader, Narrow, NoRows, Purpose, SourceReader};
 use outcore_format::dense::rows_per_page;
 use outcore_format::{ElementType, PAGE_BYTES};
 use outcore_image::{Result, SweepStats};
 use outcore_ingest::Reads;
-use outcore_io::{Array as Memory, Runtime, into_inner, lock};
+use outcore_io::{Array as InMemory, Runtime, into_inner, lock};
 use outcore_numbers::{Misplaced, NumberOptions, PlacedTable};
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -98,7 +98,7 @@ impl TableSource {
     }
 }
 
-impl Source for TableSource {
+impl ArraySource for TableSource {
     fn shape(&self) -> &[u64] {
         &self.shape
     }
@@ -171,7 +171,7 @@ impl Source for TableSource {
     fn compute_rows(&self, runtime: &Runtime, rows: Range<u64>) -> Result<Option<(Box<dyn Landed>, SweepStats)>> {
         let (start, count) = (Instant::now(), (rows.end - rows.start) as usize);
         let len = self.columns.len().saturating_mul(count).saturating_mul(self.element.bytes());
-        let mut bytes = Memory::zeroed(runtime.budget(), "rows of a table", len)?;
+        let mut bytes = InMemory::zeroed(runtime.budget(), "rows of a table", len)?;
         let reads: Arc<Reads> = Arc::default();
         self.decode(runtime, &rows, &reads, &mut bytes)?;
         let stats = SweepStats {

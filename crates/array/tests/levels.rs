@@ -31,10 +31,10 @@ fn all_of<T: Edges>(bits: &mut Vec<u8>) {
         keep(bits, &to);
     }
     for function in Binary::ALL.iter().filter(|function| function.result(T::TYPE) == Some(T::TYPE)) {
-        for b in [Operand::Vector(b), Operand::Scalar(b.get(100))] {
-            binary(*function, Operand::Vector(a), b, T::values_mut(&mut to));
+        for b in [Argument::Vector(b), Argument::Scalar(b.get(100))] {
+            binary(*function, Argument::Vector(a), b, T::values_mut(&mut to));
             keep(bits, &to);
-            binary(*function, b, Operand::Vector(a), T::values_mut(&mut to));
+            binary(*function, b, Argument::Vector(a), T::values_mut(&mut to));
             keep(bits, &to);
         }
     }

@@ -2,8 +2,8 @@
 
 use outcore_array::kernel::{Binary, Fold, Scalar, Unary};
 use outcore_array::{
-    Array, Computed, Distribution, ElementFunction, ElementType, Goal, ImageGoal, ImageSource, Landed, Memory, Part,
-    Random, Source, SourceReader, compute, explain,
+    Array, ArraySource, AxisPart, Computed, Distribution, ElementFunction, ElementType, Goal, ImageGoal, ImageSource,
+    InMemory, Landed, Random, SourceReader, compute, explain,
 };
 use outcore_image::{Error, Result, SweepStats};
 use outcore_io::Runtime;
@@ -55,8 +55,8 @@ fn few_columns_of_a_wide_image_take_memory_for_those() {
         let x = open(&small, &path).unwrap();
         let goals = |x: &Array| -> Vec<Goal> {
             let of = |&place: &i64| {
-                let rows = Part::Range { start: first_row, step: 1, count: rows - first_row as u64 };
-                let column = x.slice(&[Some(rows), Some(Part::Index(place))]).unwrap();
+                let rows = AxisPart::Range { start: first_row, step: 1, count: rows - first_row as u64 };
+                let column = x.slice(&[Some(rows), Some(AxisPart::Index(place))]).unwrap();
                 [Fold::Min, Fold::Max].map(|fold| Goal::Value(column.fold(fold, &[0], false).unwrap()))
             };
             places.iter().flat_map(of).collect()
@@ -72,7 +72,7 @@ fn few_columns_of_a_wide_image_take_memory_for_those() {
     let x = open(&small, &path).unwrap();
     let part = |x: &Array| {
         let parts =
-            [(0, 1, rows), (9998, -3000, 4)].map(|(start, step, count)| Some(Part::Range { start, step, count }));
+            [(0, 1, rows), (9998, -3000, 4)].map(|(start, step, count)| Some(AxisPart::Range { start, step, count }));
         Goal::Value(x.slice(&parts).unwrap())
     };
     let found = compute(&small, &[part(&x)]).unwrap();
@@ -111,8 +111,8 @@ fn goals(x: &Array, centres: &Array) -> Result<Vec<Goal>> {
     Ok(results.into_iter().map(Goal::Value).collect())
 }
 
-fn bits(values: &[Memory]) -> Vec<Vec<u8>> {
-    values.iter().map(Memory::to_vec).collect()
+fn bits(values: &[InMemory]) -> Vec<Vec<u8>> {
+    values.iter().map(InMemory::to_vec).collect()
 }
 
 #[test]
@@ -141,7 +141,7 @@ fn one_pass_over_an_array_eight_times_the_limit() {
     assert_eq!(found.stats.total.bytes_read, image_bytes);
     // Partitions of what is in memory are others, so sums are rounded otherwise.
     for (place, (found, expected)) in found.values.iter().zip(&expected.values).enumerate() {
-        let numbers = |memory: &Memory| -> Vec<f64> {
+        let numbers = |memory: &InMemory| -> Vec<f64> {
             let bytes = memory.to_vec();
             match memory.element() {
                 ElementType::Float64 => bytes.chunks(8).map(|b| f64::from_ne_bytes(b.try_into().unwrap())).collect(),
@@ -207,8 +207,8 @@ fn an_expression_is_stored_and_read_back() {
         assert_eq!(found.values[0].to_vec(), found.values[1].to_vec(), "{element:?}");
         // Parts of it, backwards and forwards.
         let range = |start, step, count| {
-            let all = outcore_array::Part::Range { start: 0, step: 1, count: 3 };
-            back.slice(&[Some(outcore_array::Part::Range { start, step, count }), Some(all)]).unwrap()
+            let all = outcore_array::AxisPart::Range { start: 0, step: 1, count: 3 };
+            back.slice(&[Some(outcore_array::AxisPart::Range { start, step, count }), Some(all)]).unwrap()
         };
         let parts = [range(70_000, -1, 70_001), range(1, 3, 20_000), range(4063, 1, 2), range(33, 1, 0)];
         let joined = Array::join(&[range(10, 1, 5000), back.clone(), range(69_999, -2, 30_000)], 0).unwrap();
@@ -276,7 +276,7 @@ struct Broken;
 #[derive(Default)]
 struct BrokenReader(usize);
 
-impl Source for Broken {
+impl ArraySource for Broken {
     fn shape(&self) -> &[u64] {
         &[1 << 21]
     }
@@ -360,7 +360,7 @@ fn a_computation_under_a_smaller_limit_shrinks_the_cache_that_an_image_has() {
     let (large, small) = (runtime(), runtime_under(2, 28 * MIB, None));
     store(&large, &normal(750_000, 4, 1), &path).unwrap();
     let source = Arc::new(ImageSource::open(&large, &path).unwrap());
-    let x = Array::from_source(Arc::clone(&source) as Arc<dyn Source>).unwrap();
+    let x = Array::from_source(Arc::clone(&source) as Arc<dyn ArraySource>).unwrap();
     let sum = |runtime| {
         let sum = x.fold(Fold::Sum, &[0], false).unwrap();
         (bits(&compute(runtime, &[Goal::Value(sum)]).unwrap().values), source.image().cache_bytes())

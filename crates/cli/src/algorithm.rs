@@ -12,7 +12,7 @@ use outcore::front_ends::{
     Algorithm, GraphValues, Kind, Parameter, Say, Unconverged, Value, Values, cell_text, is_standard_output,
 };
 use outcore::io::{Reservation, bytes_text, limit_text};
-use outcore::report::{Given, Planned, Summary};
+use outcore::report::{OptionText, Planned, Summary};
 use outcore::{Column, Error, Estimate, Graph, Result, Stats, Table};
 use std::fmt::Arguments;
 use std::path::Path;
@@ -86,7 +86,7 @@ pub fn run(args: &AlgorithmArgs, call: &Call) -> Result<u8> {
 /// A run that can be planned, and what it needs.
 struct Prepared {
     graph: Graph,
-    options: Vec<Given>,
+    options: Vec<OptionText>,
     plan: Box<dyn outcore::front_ends::Plan>,
     estimate: Estimate,
     /// Purpose of the memory of the report, if it takes any.
@@ -105,7 +105,7 @@ fn plan_algorithm(args: &AlgorithmArgs, limits: &Limits) -> Result<Prepared> {
         given.push((option.name, value));
         ids.extend(memory);
     }
-    let options = Given::all(algorithm.options, &given);
+    let options = OptionText::all(algorithm.options, &given);
     let values = Values::new(*algorithm, given)?;
     let graph = values.weighing(graph)?;
     let plan = algorithm.plan(&graph, values)?;

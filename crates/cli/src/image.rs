@@ -5,7 +5,7 @@ use crate::args::{CheckArgs, InfoArgs};
 use crate::object::{Call, Done, Found, image_of, members};
 use crate::progress::runtime;
 use outcore::array::{
-    AnyManifest, ImageSource, NpySource, NumberFacts, NumberOptions, NumberTable, PlacedTable, Source,
+    AnyManifest, ArraySource, ImageSource, NpySource, NumberFacts, NumberOptions, NumberTable, PlacedTable,
     read_any_manifest,
 };
 use outcore::io::backend::FileKind;

@@ -12,8 +12,8 @@ use clap::{ArgMatches, Args, Command, FromArgMatches};
 use outcore::front_ends::{Fact, OUTPUT_ENDINGS, Origin, Value, Values, named};
 use outcore::io::backend::FileKind;
 use outcore::io::{bytes_text, escaped, limit_text};
-use outcore::learn::{Data, Declaration, NAMES, Plan, STATISTICS, Table};
-use outcore::report::{Given, Planned, SomeRows};
+use outcore::learn::{Data, NAMES, STATISTICS, StatisticDeclaration, StatisticPlan, StatisticTable};
+use outcore::report::{OptionText, Planned, SomeRows};
 use outcore::{Error, Result, Runtime};
 use serde_json::json;
 use std::fmt::{self, Display, Formatter};
@@ -22,7 +22,7 @@ use std::sync::Arc;
 
 /// `outcore run` and a statistic or a model.
 pub struct LearnArgs {
-    statistic: &'static Declaration,
+    statistic: &'static StatisticDeclaration,
     given: Vec<(&'static str, Value)>,
     allow_unconverged: bool,
     columns: Option<Vec<String>>,
@@ -44,7 +44,10 @@ pub fn with_options(mut command: Command) -> Command {
 }
 
 impl LearnArgs {
-    pub fn of(statistic: &'static Declaration, matches: &ArgMatches) -> std::result::Result<Self, clap::Error> {
+    pub fn of(
+        statistic: &'static StatisticDeclaration,
+        matches: &ArgMatches,
+    ) -> std::result::Result<Self, clap::Error> {
         let OfArray { array, columns, output, json, stats, report, explain, limits } =
             OfArray::from_arg_matches(matches)?;
         let (verify, cache, answer) = (false, None, Default::default());
@@ -73,7 +76,7 @@ pub fn learn(args: &LearnArgs, call: &Call) -> Result<u8> {
 struct Prepared {
     runtime: Runtime,
     data: Data,
-    plan: Plan,
+    plan: StatisticPlan,
     /// Notes on opening the array, unless nothing is said.
     notes: Vec<String>,
 }
@@ -153,21 +156,21 @@ fn run(args: &LearnArgs, call: &Call) -> Result<u8> {
 }
 
 /// The rows of a table that the page shows; nothing of an empty one.
-fn first_rows(table: &Table) -> Option<SomeRows> {
+fn first_rows(table: &StatisticTable) -> Option<SomeRows> {
     let (columns, rows) = table.shown();
     let more = table.more().map_or(String::new(), |more| format!(" (and {more})"));
     (!rows.is_empty()).then(|| SomeRows { title: format!("By {}{more}", table.labels.0), columns, rows })
 }
 
 /// The memory of a run: all that it needs, and a limit that is enough for it.
-fn needs(args: &LearnArgs, runtime: &Runtime, plan: &Plan) -> Result<(u64, u64)> {
+fn needs(args: &LearnArgs, runtime: &Runtime, plan: &StatisticPlan) -> Result<(u64, u64)> {
     let needed_bytes = plan.needed_bytes(runtime, args.common.output.as_deref())?;
     let budget = runtime.budget();
     Ok((needed_bytes, budget.limit_for(needed_bytes, budget.available_bytes())))
 }
 
-fn about(args: &LearnArgs, runtime: &Runtime, data: &Data, plan: &Plan) -> About {
-    let options = Given::all(args.statistic.options, &args.given);
+fn about(args: &LearnArgs, runtime: &Runtime, data: &Data, plan: &StatisticPlan) -> About {
+    let options = OptionText::all(args.statistic.options, &args.given);
     let facts = [("rows", json!(data.rows())), ("columns", json!(data.names.len()))];
     let facts = facts.into_iter().map(|(name, fact)| (name.to_owned(), fact)).collect();
     let memory_bytes = needs(args, runtime, plan).ok().map(|(_, limit_bytes)| limit_bytes);
@@ -183,7 +186,7 @@ fn tell_notes(runtime: &Runtime, common: &Common) -> Vec<String> {
     notes
 }
 
-fn explain(args: &LearnArgs, runtime: &Runtime, data: &Data, plan: &Plan) -> Result<()> {
+fn explain(args: &LearnArgs, runtime: &Runtime, data: &Data, plan: &StatisticPlan) -> Result<()> {
     if args.common.json {
         return Ok(());
     }

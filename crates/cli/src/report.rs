@@ -7,7 +7,7 @@ use crate::options::in_shell;
 use outcore::front_ends::NotConverged;
 use outcore::import::{ImportEstimate, ImportSummary};
 use outcore::io::{Sample, Watch};
-use outcore::report::{Given, Planned, Report, Summary, now, of_import, page, shell_text};
+use outcore::report::{OptionText, Planned, Report, Summary, now, of_import, page, shell_text};
 use outcore::{Error, ErrorKind, Graph, Result, Runtime, Stats};
 use serde_json::{Map, Value};
 use std::fmt::Display;
@@ -28,7 +28,7 @@ pub struct Page {
 pub struct About {
     /// Name of the algorithm.
     pub name: &'static str,
-    pub options: Vec<Given>,
+    pub options: Vec<OptionText>,
     /// Facts of the input.
     pub facts: Map<String, Value>,
     pub plan: Planned,

@@ -10,7 +10,7 @@ use clap::builder::ValueParser;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use outcore::front_ends::{OUTPUT_ENDINGS, Origin, Value, Values, check_columns, least_limit, named, write_columns};
 use outcore::io::{bytes_text, folder, limit_text};
-use outcore::linalg::{self, Declaration, Dense, Given, Needs, SOLVERS, SolverPlan, Traffic};
+use outcore::linalg::{Dense, Needs, SOLVERS, SolverDeclaration, SolverFinding, SolverInput, SolverPlan, Traffic};
 use outcore::matrix::SparseMatrix;
 use outcore::report::{self, Planned};
 use outcore::{Error, Result};
@@ -25,7 +25,7 @@ const TEMPORARY: &str = "temporary";
 
 /// `outcore run` and a solver.
 pub struct SolverArgs {
-    solver: &'static Declaration,
+    solver: &'static SolverDeclaration,
     given: Vec<(&'static str, Value)>,
     /// The files that are read, in the order of the declaration.
     inputs: Vec<Option<PathBuf>>,
@@ -79,7 +79,7 @@ pub fn with_options(mut command: Command) -> Command {
 }
 
 impl SolverArgs {
-    pub fn of(solver: &'static Declaration, matches: &ArgMatches) -> std::result::Result<Self, clap::Error> {
+    pub fn of(solver: &'static SolverDeclaration, matches: &ArgMatches) -> std::result::Result<Self, clap::Error> {
         let path = |name: &str| matches.get_one::<PathBuf>(name).cloned();
         Ok(SolverArgs {
             solver,
@@ -140,7 +140,7 @@ fn plan(args: &SolverArgs, limits: &Limits) -> Result<Prepared> {
     let matrix = SparseMatrix::new(&graph, has_values)?;
     let values = Values::new(*solver, given.clone())?;
     let (inputs, output, checkpoint) = (inputs.clone(), common.output.clone(), args.checkpoint.clone());
-    let given = Given { values, inputs, output, checkpoint };
+    let given = SolverInput { values, inputs, output, checkpoint };
     let plan = (solver.plan)(&matrix, given)?;
     let needs = plan.needs(&matrix)?;
     Ok(Prepared { matrix, plan, needs })
@@ -164,7 +164,7 @@ fn run<'a>(
     let (common, image) = (&args.common, matrix.graph().image());
     let about = common.report.as_ref().map(|_| about(args, matrix, needs)).transpose()?;
     let page = about.and_then(|about| Page::begin(common, image.runtime(), || about));
-    let linalg::Found { lines, values, facts, mut dense, unconverged, stats } = plan.run(matrix, common.verify)?;
+    let SolverFinding { lines, values, facts, mut dense, unconverged, stats } = plan.run(matrix, common.verify)?;
     let mut page = page.map(Page::end);
     if let Some(page) = &mut page {
         page.result.lines.clone_from(&lines);
@@ -191,9 +191,9 @@ fn run<'a>(
 }
 
 fn about(args: &SolverArgs, matrix: &SparseMatrix, needs: &Needs) -> Result<About> {
-    let mut options = report::Given::all(args.solver.options, &args.given);
+    let mut options = report::OptionText::all(args.solver.options, &args.given);
     for (input, file) in args.solver.inputs.iter().zip(&args.inputs) {
-        let file = file.iter().map(|file| report::Given::new(input.name, file.display().to_string()));
+        let file = file.iter().map(|file| report::OptionText::new(input.name, file.display().to_string()));
         options.splice(0..0, file);
     }
     let graph = matrix.graph();

@@ -97,7 +97,7 @@ impl<P> Declared for Declaration<P> {
 
 /// Error of a run that did not converge.
 #[derive(Clone, Debug)]
-pub struct Unconverged {
+pub struct NotConverged {
     /// The text of the error: what was expected and what was found.
     pub text: String,
     /// The options that help when they are greater.

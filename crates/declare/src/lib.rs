@@ -11,7 +11,7 @@ mod parameter;
 mod values;
 
 pub use choice::Choice;
-pub use declaration::{Declaration, Declared, Fact, InputFile, NamedFact, Signature, Unconverged, named};
+pub use declaration::{Declaration, Declared, Fact, InputFile, NamedFact, NotConverged, Signature, named};
 pub use parameter::{DefaultValue, Kind, Parameter, Value, option_of, real_text};
 pub use values::{Names, Values};
 

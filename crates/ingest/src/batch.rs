@@ -201,7 +201,7 @@ pub fn mixed_ids(path: &Path, record: Option<u64>) -> Error {
 
 /// The weights of a batch, one per edge, or none at all.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Weights {
+pub enum BatchWeights {
     /// The input has no weights, or they are not wanted.
     None,
     /// Whole numbers.
@@ -212,42 +212,42 @@ pub enum Weights {
     Complex(Vec<[f64; 2]>),
 }
 
-impl Weights {
+impl BatchWeights {
     /// Forgets all weights and keeps the kind and the memory.
     pub fn clear(&mut self) {
         match self {
-            Weights::None => {}
-            Weights::Integer(weights) => weights.clear(),
-            Weights::Real(weights) => weights.clear(),
-            Weights::Complex(weights) => weights.clear(),
+            BatchWeights::None => {}
+            BatchWeights::Integer(weights) => weights.clear(),
+            BatchWeights::Real(weights) => weights.clear(),
+            BatchWeights::Complex(weights) => weights.clear(),
         }
     }
 
     /// Number of weights, if there are weights.
     pub fn count(&self) -> Option<usize> {
         match self {
-            Weights::None => None,
-            Weights::Integer(weights) => Some(weights.len()),
-            Weights::Real(weights) => Some(weights.len()),
-            Weights::Complex(weights) => Some(weights.len()),
+            BatchWeights::None => None,
+            BatchWeights::Integer(weights) => Some(weights.len()),
+            BatchWeights::Real(weights) => Some(weights.len()),
+            BatchWeights::Complex(weights) => Some(weights.len()),
         }
     }
 
     /// Whole numbers to add to: none if there were others.
     pub fn integers(&mut self) -> &mut Vec<i64> {
-        if !matches!(self, Weights::Integer(_)) {
-            *self = Weights::Integer(Vec::new());
+        if !matches!(self, BatchWeights::Integer(_)) {
+            *self = BatchWeights::Integer(Vec::new());
         }
-        let Weights::Integer(weights) = self else { unreachable!("they were made so") };
+        let BatchWeights::Integer(weights) = self else { unreachable!("they were made so") };
         weights
     }
 
     /// Real numbers to add to: none if there were others.
     pub fn reals(&mut self) -> &mut Vec<f64> {
-        if !matches!(self, Weights::Real(_)) {
-            *self = Weights::Real(Vec::new());
+        if !matches!(self, BatchWeights::Real(_)) {
+            *self = BatchWeights::Real(Vec::new());
         }
-        let Weights::Real(weights) = self else { unreachable!("they were made so") };
+        let BatchWeights::Real(weights) = self else { unreachable!("they were made so") };
         weights
     }
 }
@@ -269,7 +269,7 @@ pub struct EdgeBatch {
     /// Both ends of every edge: source, target, source, target, ...
     pub ids: Ids,
     /// One weight per edge, if the input has them.
-    pub weights: Weights,
+    pub weights: BatchWeights,
     /// Edges without a weight, which is 0 here, in their order: only where conditions may leave them out.
     pub(crate) unweighted: Vec<Unweighted>,
     /// Attributes of every edge: a column for each of [`Facts::attributes`].
@@ -287,7 +287,7 @@ impl EdgeBatch {
         EdgeBatch {
             sequence: 0,
             ids: empty(),
-            weights: Weights::None,
+            weights: BatchWeights::None,
             unweighted: Vec::new(),
             attributes: Vec::new(),
             vertices: empty(),
@@ -321,10 +321,10 @@ impl EdgeBatch {
             Ids::Text { bytes, ends } => retain_text(bytes, ends, kept, 2),
         }
         match &mut self.weights {
-            Weights::None => {}
-            Weights::Integer(values) => retain(values, kept),
-            Weights::Real(values) => retain(values, kept),
-            Weights::Complex(values) => retain(values, kept),
+            BatchWeights::None => {}
+            BatchWeights::Integer(values) => retain(values, kept),
+            BatchWeights::Real(values) => retain(values, kept),
+            BatchWeights::Complex(values) => retain(values, kept),
         }
         self.attributes.iter_mut().for_each(|column| column.retain(kept));
     }

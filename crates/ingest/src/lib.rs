@@ -30,8 +30,8 @@ mod union;
 mod vertices;
 
 pub use batch::{
-    Block, BlockData, EdgeBatch, FULL_BYTES, Facts, FileCounts, IdKind, Ids, InputOptions, Nulls, Parser, ReadBlocks,
-    Rows, Source, TakeBatch, TextFacts, Weights, mixed_ids,
+    BatchWeights, Block, BlockData, EdgeBatch, FULL_BYTES, Facts, FileCounts, IdKind, Ids, InputOptions, Nulls, Parser,
+    ReadBlocks, Rows, Source, TakeBatch, TextFacts, mixed_ids,
 };
 pub use bipartite::SIDES;
 pub use chain::chained;

@@ -1,6 +1,6 @@
 //! For the unit tests of the parsers: reads bytes in memory as one format, blocks parsed in reverse order.
 
-use crate::batch::{EdgeBatch, Facts, Ids, InputOptions, Source, Weights};
+use crate::batch::{BatchWeights, EdgeBatch, Facts, Ids, InputOptions, Source};
 use crate::input::context::InputContext;
 use crate::open::open_memory;
 use crate::tables::attributes::AttributeColumn;
@@ -119,10 +119,10 @@ fn append(read: &mut Read, batch: EdgeBatch) {
         read.vertices.extend(values);
     }
     let weights: Vec<f64> = match batch.weights {
-        Weights::None => return,
-        Weights::Integer(values) => values.into_iter().map(|value| value as f64).collect(),
-        Weights::Real(values) => values,
-        Weights::Complex(values) => return read.complex.extend(values),
+        BatchWeights::None => return,
+        BatchWeights::Integer(values) => values.into_iter().map(|value| value as f64).collect(),
+        BatchWeights::Real(values) => values,
+        BatchWeights::Complex(values) => return read.complex.extend(values),
     };
     assert_eq!(weights.len(), edges, "one weight per edge");
     read.weights.extend(weights);

@@ -4,7 +4,7 @@
 //! or a table of one column. Both are read behind the edges, whose first block tells better what ids are like. The
 //! table goes through the parser of edges, as a table of loops whose ends are kept once.
 
-use crate::batch::{EdgeBatch, Facts, Ids, Source, Weights, hull};
+use crate::batch::{BatchWeights, EdgeBatch, Facts, Ids, Source, hull};
 use crate::chain::followed;
 use crate::input::file::Input;
 use crate::text::vertex_lines;
@@ -87,7 +87,7 @@ pub(crate) fn with_vertex_file(source: Source, file: &Input, guessed: bool) -> R
 fn keep_ends(batch: &mut EdgeBatch) {
     std::mem::swap(&mut batch.ids, &mut batch.vertices);
     batch.ids.clear();
-    batch.weights = Weights::None;
+    batch.weights = BatchWeights::None;
     std::mem::swap(&mut batch.attributes, &mut batch.vertex_attributes);
     batch.attributes.clear();
     keep_once(&mut batch.vertices);

@@ -2,7 +2,7 @@
 
 use faer::{Accum, MatMut, MatRef, Par};
 use outcore_array::kernel::{self, Element as _, Fold, Loop, Scalar, Values, ValuesMut, widest};
-use outcore_array::{Array, Bytes, Computed, ElementFunction, ElementType, Goal, Memory, RowBlock, RowFold, compute};
+use outcore_array::{Array, Bytes, Computed, ElementFunction, ElementType, Goal, InMemory, RowBlock, RowFold, compute};
 use outcore_image::{Error, Result, Stats};
 use outcore_io::{Runtime, SPLIT_MIX_STEP, split_mix};
 use std::sync::Arc;
@@ -66,7 +66,7 @@ pub(crate) fn array(numbers: &[f64], shape: &[usize]) -> Array {
 pub(crate) fn array_of(numbers: Vec<f64>, shape: &[usize]) -> Array {
     let bytes: Vec<u64> = bytemuck::allocation::cast_vec(numbers);
     let shape = shape.iter().map(|&size| size as u64).collect();
-    Array::from_memory(Memory::new(Arc::new(bytes) as Arc<dyn Bytes>, ElementType::Float64, shape))
+    Array::from_memory(InMemory::new(Arc::new(bytes) as Arc<dyn Bytes>, ElementType::Float64, shape))
 }
 
 pub(crate) fn scalar(number: f64) -> Array {
@@ -74,7 +74,7 @@ pub(crate) fn scalar(number: f64) -> Array {
 }
 
 /// The numbers of a result of float64.
-pub(crate) fn numbers(memory: &Memory) -> Vec<f64> {
+pub(crate) fn numbers(memory: &InMemory) -> Vec<f64> {
     bytemuck::allocation::pod_collect_to_vec(&memory.to_vec())
 }
 

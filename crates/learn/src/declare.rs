@@ -1,16 +1,16 @@
 //! A statistic or model as the users of the shell see it, declared once.
 //!
-//! A [`Declaration`] is a name, its options, and what it finds. From the list of all declarations
+//! A [`StatisticDeclaration`] is a name, its options, and what it finds. From the list of all declarations
 //! ([`STATISTICS`](crate::STATISTICS)) follow the commands of the shell.
 //!
 //! A run from outside goes like this: the shell opens [`Data`] and makes [`Values`] of texts; `plan` of the declaration
-//! checks both, and the [`Plan`] says what the run will need and does it.
+//! checks both, and the [`StatisticPlan`] says what the run will need and does it.
 
 use crate::common::{Costs, usage, with_names};
 use crate::phases::{Phase, most_bytes, most_of};
 use crate::rows::{for_each_rows, lazy_rows};
-use outcore_array::{Array, ElementType, Part, Source, column_asked};
-use outcore_declare::{Kind, NamedFact, Parameter, Unconverged, Values};
+use outcore_array::{Array, ArraySource, AxisPart, ElementType, column_asked};
+use outcore_declare::{Kind, NamedFact, NotConverged, Parameter, Values};
 use outcore_image::{AtomicFile, BUFFER_BYTES, Error, Result, Stats};
 use outcore_io::{Reservation, Runtime};
 use outcore_table::{NumbersShape, Origin, PutRows, RowLabels, write_numbers};
@@ -20,7 +20,7 @@ use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
 
 /// A statistic or a model, as it is declared.
-pub type Declaration = outcore_declare::Declaration<fn(&Data, Values) -> Result<Plan>>;
+pub type StatisticDeclaration = outcore_declare::Declaration<fn(&Data, Values) -> Result<StatisticPlan>>;
 
 /// A matrix that is read in passes, and the names of its columns.
 pub struct Data {
@@ -49,7 +49,7 @@ pub const NAMES: &str = "the names of columns";
 
 /// Reserves the memory of the names of all columns, of which the parts of a run have several copies, before they are
 /// made: a file of a few bytes may have millions of columns.
-fn names_memory(runtime: &Runtime, source: &dyn Source) -> Result<Reservation> {
+fn names_memory(runtime: &Runtime, source: &dyn ArraySource) -> Result<Reservation> {
     const COPIES: u64 = 8;
     const NAME_BYTES: u64 = 64;
     let columns = source.shape().get(1).copied().unwrap_or(1);
@@ -109,9 +109,9 @@ impl Data {
     /// Some columns of the file.
     fn of_places(&self, places: Vec<usize>) -> Result<Data> {
         let Whole { array: all, names, .. } = &*self.file;
-        let rows = Part::Range { start: 0, step: 1, count: self.rows() };
+        let rows = AxisPart::Range { start: 0, step: 1, count: self.rows() };
         let part = |run: &[usize]| {
-            let columns = Part::Range { start: run[0] as i64, step: 1, count: run.len() as u64 };
+            let columns = AxisPart::Range { start: run[0] as i64, step: 1, count: run.len() as u64 };
             all.slice(&[Some(rows), Some(columns)])
         };
         let parts = places.chunk_by(|one, next| one + 1 == *next).map(part).collect::<Result<Vec<_>>>()?;
@@ -139,17 +139,17 @@ impl Data {
         if others.is_empty() {
             return usage("expected a column beside the target, found none");
         }
-        let rows = Part::Range { start: 0, step: 1, count: self.rows() };
-        let y = self.file.array.slice(&[Some(rows), Some(Part::Index(target as i64))])?;
+        let rows = AxisPart::Range { start: 0, step: 1, count: self.rows() };
+        let y = self.file.array.slice(&[Some(rows), Some(AxisPart::Index(target as i64))])?;
         Ok((self.of_places(others)?, y))
     }
 }
 
 /// A computation under the limits of a runtime.
-pub type Run = Box<dyn Fn(&Runtime) -> Result<Found>>;
+pub type StatisticRun = Box<dyn Fn(&Runtime) -> Result<StatisticFinding>>;
 
 /// A run with its options.
-pub struct Plan {
+pub struct StatisticPlan {
     /// The phases of the run.
     pub phases: Vec<Phase>,
     /// Memory of the result: its numbers, as facts and as a table.
@@ -163,10 +163,10 @@ pub struct Plan {
     /// The names of the columns that it is fitted to.
     pub columns: Vec<String>,
     /// Computes the result.
-    pub run: Run,
+    pub run: StatisticRun,
 }
 
-impl Plan {
+impl StatisticPlan {
     /// Refuses a file that cannot be written, before the work is done: that of the result, or another one.
     ///
     /// # Errors
@@ -222,7 +222,7 @@ impl Plan {
     ///
     /// # Errors
     /// The error of the statistic or model; non-finite values are reported with the name of their column.
-    pub fn find(&self, runtime: &Runtime) -> Result<Found> {
+    pub fn find(&self, runtime: &Runtime) -> Result<StatisticFinding> {
         let found = (self.run)(runtime).and_then(|found| {
             // Factors of large matrices are not interrupted.
             runtime.cancel().check()?;
@@ -234,22 +234,22 @@ impl Plan {
 
 /// Result of a run.
 #[derive(Debug)]
-pub struct Found {
+pub struct StatisticFinding {
     /// Lines shown before the table.
     pub lines: Vec<String>,
     /// The table that is shown.
-    pub table: Table,
+    pub table: StatisticTable,
     /// All of it, by the names that Python has for it.
     pub facts: Vec<NamedFact>,
     /// Content of the file: rows of an array with the names of its columns, or otherwise the table.
     pub rows: Option<(Array, Vec<String>)>,
     /// The error, if the run did not converge.
-    pub unconverged: Option<Unconverged>,
+    pub unconverged: Option<NotConverged>,
     /// Statistics of the run: time, reads, memory.
     pub stats: Stats,
 }
 
-impl Found {
+impl StatisticFinding {
     /// Writes the rows, or the table, to a file, in the format that its name ends in, and adds the costs. Rows are
     /// computed while they are written, by one pass more.
     ///
@@ -281,7 +281,7 @@ impl Found {
 
 /// A table of numbers.
 #[derive(Clone, Debug)]
-pub struct Table {
+pub struct StatisticTable {
     /// Heading of the rows, and the name of each.
     pub labels: (&'static str, Vec<String>),
     /// The names of the columns.
@@ -294,12 +294,12 @@ pub struct Table {
 const SHOWN_ROWS: usize = 10;
 const SHOWN_COLUMNS: usize = 8;
 
-impl Table {
+impl StatisticTable {
     /// The table of a matrix that lies row by row.
     pub(crate) fn of_rows(labels: (&'static str, Vec<String>), names: Vec<String>, numbers: &[f64]) -> Self {
         let width = names.len();
         let columns = (0..width).map(|i| numbers.iter().skip(i).step_by(width.max(1)).copied().collect()).collect();
-        Table { labels, names, columns }
+        StatisticTable { labels, names, columns }
     }
 
     /// The shape of its file.
@@ -371,9 +371,9 @@ pub(crate) fn numbered(name: &str, count: usize) -> Vec<String> {
 }
 
 /// The error of iterations that ended before they converged.
-pub(crate) fn unconverged(converged: bool, iterations: usize) -> Option<Unconverged> {
+pub(crate) fn unconverged(converged: bool, iterations: usize) -> Option<NotConverged> {
     let text = format!("it went on changing in {iterations} iterations");
-    (!converged).then_some(Unconverged { text, raise: &["max_iter", "tol"] })
+    (!converged).then_some(NotConverged { text, raise: &["max_iter", "tol"] })
 }
 
 /// Number of starts.
@@ -405,7 +405,7 @@ mod tests {
         let names: Vec<String> = (0..10).map(|i| format!("x{i}")).collect();
         let numbers: Vec<f64> = (0..120).map(f64::from).collect();
         let labels = (0..12).map(|i| i.to_string()).collect();
-        let lines = Table::of_rows(("row", labels), names, &numbers).lines();
+        let lines = StatisticTable::of_rows(("row", labels), names, &numbers).lines();
         assert_eq!((lines.len(), lines[11].as_str()), (12, "  and 2 more rows and 2 more columns"));
         assert_eq!(
             lines[2].split_whitespace().collect::<Vec<_>>(),

@@ -5,7 +5,9 @@
 
 use crate::classes::{Labels, classes_of, named};
 use crate::common::{Costs, columns, finite_rows, matrix, operands, positive, scalar, usage, vector};
-use crate::declare::{Data, Declaration, Found, PROBA, Plan, TARGET, Table, rows_shape};
+use crate::declare::{
+    Data, PROBA, StatisticDeclaration, StatisticFinding, StatisticPlan, StatisticTable, TARGET, rows_shape,
+};
 use crate::mixture::components::{Components, stand_in};
 use crate::mixture::gaussian_mixture::CovarianceType;
 use crate::moments::class_moments::{ClassMoments, Classes};
@@ -155,7 +157,7 @@ pub(crate) fn softmax(logs: &Array) -> Result<Array> {
     logs.binary(Binary::Subtract, &log_sum_exp(logs)?)?.unary(Unary::Exp)
 }
 
-pub(crate) static GAUSSIAN_NB: Declaration = Declaration {
+pub(crate) static GAUSSIAN_NB: StatisticDeclaration = StatisticDeclaration {
     aliases: &["naive_bayes"],
     options: &[
         TARGET,
@@ -166,7 +168,7 @@ pub(crate) static GAUSSIAN_NB: Declaration = Declaration {
         ),
         PROBA,
     ],
-    ..Declaration::new(
+    ..StatisticDeclaration::new(
         "gaussian_nb",
         "Naive Bayes with normal distributions, of classes that are whole numbers of a column; in one pass",
         "the likeliest class of every row",
@@ -174,7 +176,7 @@ pub(crate) static GAUSSIAN_NB: Declaration = Declaration {
     )
 };
 
-fn plan(data: &Data, values: Values) -> Result<Plan> {
+fn plan(data: &Data, values: Values) -> Result<StatisticPlan> {
     let (own, y) = data.split(values.some_name("target").unwrap_or_default())?;
     let (x, columns, rows, proba) = (matrix(&own.array)?, own.names, data.rows(), values.flag("proba"));
     let smoothing = values.real("var_smoothing");
@@ -186,7 +188,7 @@ fn plan(data: &Data, values: Values) -> Result<Plan> {
     let (output, fitted) = (rows_shape(data, vec!["class".to_owned()], false), columns.clone());
     let scores = stand_in(&x, CovarianceType::Diagonal, 2)?;
     let written = if proba { softmax(&scores)? } else { scores.arg(true, Some(1), false)? };
-    let run = move |runtime: &Runtime| -> Result<Found> {
+    let run = move |runtime: &Runtime| -> Result<StatisticFinding> {
         let Labels { classes, numbers, stats } = classes_of(runtime, &y)?;
         let options = GaussianNbOptions { smoothing, ..GaussianNbOptions::default() };
         let found = gaussian_nb(runtime, &x, &numbers, classes.len(), &options)?;
@@ -194,7 +196,7 @@ fn plan(data: &Data, values: Values) -> Result<Plan> {
         costs.include(found.stats.clone());
         costs.include(stats);
         let (k, all) = (classes.len(), classes.iter().map(f64::to_string).collect::<Vec<_>>());
-        let mut table = Table::of_rows(("class", all.clone()), columns.clone(), &found.means);
+        let mut table = StatisticTable::of_rows(("class", all.clone()), columns.clone(), &found.means);
         table.columns.splice(0..0, [found.counts.clone(), found.priors.clone()]);
         table.names.splice(0..0, ["count", "prior"].map(str::to_owned));
         let facts = vec![
@@ -212,8 +214,8 @@ fn plan(data: &Data, values: Values) -> Result<Plan> {
             true => (found.predict_proba(&x)?, all),
             false => (named(&classes, &found.predict(&x)?)?, vec!["class".to_owned()]),
         };
-        Ok(Found { lines, table, facts, rows: Some(rows), unconverged: None, stats: costs.finish(None) })
+        Ok(StatisticFinding { lines, table, facts, rows: Some(rows), unconverged: None, stats: costs.finish(None) })
     };
     let passes = "2 over the target, 1, and one to write rows".to_owned();
-    Ok(Plan { phases, result_bytes, passes, output, rows: Some(written), columns: fitted, run: Box::new(run) })
+    Ok(StatisticPlan { phases, result_bytes, passes, output, rows: Some(written), columns: fitted, run: Box::new(run) })
 }

@@ -23,7 +23,7 @@ mod statistics;
 pub use classes::{Labels, classes_of, named};
 pub use clusters::kmeans::{KMeans, KMeansOptions, KMeansStart, kmeans};
 pub use common::{finite_rows, with_names};
-pub use declare::{Data, Declaration, Found, NAMES, Plan, Run, Table};
+pub use declare::{Data, NAMES, StatisticDeclaration, StatisticFinding, StatisticPlan, StatisticRun, StatisticTable};
 pub use decomposition::pca::{Pca, PcaOptions, PcaSolver, TruncatedSvd, TruncatedSvdOptions, pca, truncated_svd};
 pub use gaussian_nb::{GaussianNb, GaussianNbOptions, gaussian_nb, joint_log_likelihood};
 pub use mixture::gaussian_mixture::{
@@ -41,7 +41,7 @@ pub use statistics::histogram::{Histogram, HistogramOptions, bins, histogram};
 pub use statistics::quantiles::{Quantiles, QuantilesOptions, quantiles, sketched};
 
 /// All statistics and models of the shell, in the order in which it lists them.
-pub static STATISTICS: &[&Declaration] = &[
+pub static STATISTICS: &[&StatisticDeclaration] = &[
     &statistics::describe::DESCRIBE,
     &statistics::covariance::COV,
     &statistics::covariance::CORR,

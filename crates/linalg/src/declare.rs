@@ -1,6 +1,6 @@
 //! A solver as its users see it, declared once beside its kernel.
 //!
-//! A [`Declaration`] is a name, its options, the files that it is given and those that it writes. From the list of all
+//! A [`SolverDeclaration`] is a name, its options, the files that it is given and those that it writes. From the list of all
 //! declarations ([`SOLVERS`](crate::SOLVERS)) follow the commands of the shell, and the runs of `outcore.linalg`.
 //!
 //! A run from outside goes like this: the shell or Python makes [`Values`] of texts or objects and opens the input
@@ -10,20 +10,21 @@
 use crate::dense::{Dense, Store};
 use crate::tall::basis::temporary_folder;
 use crate::tall::vectors::Vectors;
-use outcore_declare::{Kind, NamedFact, Parameter, Unconverged, Values};
+use outcore_declare::{Kind, NamedFact, NotConverged, Parameter, Values};
 use outcore_graph::Graph;
 use outcore_image::{Error, Result, Stats};
 use outcore_ingest::SIDES;
 use outcore_matrix::{DenseFile, Operand, SparseMatrix};
-use outcore_table::{DenseShape, Origin, string_ids};
+use outcore_table::{DenseHeader, Origin, string_ids};
 use std::path::{Path, PathBuf};
 
 /// A solver, as it is declared.
-pub type Declaration = outcore_declare::Declaration<fn(&SparseMatrix, Given) -> Result<Box<dyn SolverPlan>>>;
+pub type SolverDeclaration =
+    outcore_declare::Declaration<fn(&SparseMatrix, SolverInput) -> Result<Box<dyn SolverPlan>>>;
 
 /// Options and files as the user gives them.
 #[derive(Debug)]
-pub struct Given {
+pub struct SolverInput {
     /// The options.
     pub values: Values,
     /// The files that are read, in the order of the declaration.
@@ -35,7 +36,7 @@ pub struct Given {
     pub checkpoint: Option<PathBuf>,
 }
 
-impl Given {
+impl SolverInput {
     /// Opens one of the files, if it was given; it has a row for each row of the operand.
     pub(crate) fn open(&self, matrix: &SparseMatrix, side: Operand, place: usize) -> Result<Option<DenseFile>> {
         let path = self.inputs.get(place).and_then(Option::as_ref);
@@ -63,7 +64,7 @@ pub struct Needs {
     /// Traffic of files of dense matrices, if these are streamed.
     pub files: Option<Traffic>,
     /// The results: that of rows, that of columns.
-    pub shapes: Vec<DenseShape>,
+    pub shapes: Vec<DenseHeader>,
 }
 
 impl Needs {
@@ -130,7 +131,7 @@ impl StoredVectors {
 
 /// Result of a run.
 #[derive(Debug)]
-pub struct Found {
+pub struct SolverFinding {
     /// Summary for the user.
     pub lines: Vec<String>,
     /// The values, as columns.
@@ -140,7 +141,7 @@ pub struct Found {
     /// The results, in the order of [`Needs::shapes`].
     pub dense: Vec<Dense>,
     /// The error, if the run did not converge.
-    pub unconverged: Option<Unconverged>,
+    pub unconverged: Option<NotConverged>,
     /// Statistics of the run: time, reads, memory.
     pub stats: Stats,
 }
@@ -157,11 +158,11 @@ pub trait SolverPlan: Send {
     ///
     /// # Errors
     /// Those of the solver, and of the verification.
-    fn run(&self, matrix: &SparseMatrix, verify: bool) -> Result<Found>;
+    fn run(&self, matrix: &SparseMatrix, verify: bool) -> Result<SolverFinding>;
 }
 
 /// Shape and names of a dense matrix that has a row for each row of the operand.
-pub(crate) fn shape_of(matrix: &SparseMatrix, side: Operand, names: Vec<String>) -> DenseShape {
+pub(crate) fn shape_of(matrix: &SparseMatrix, side: Operand, names: Vec<String>) -> DenseHeader {
     let (rows, vertices) = (matrix.shape().0, matrix.graph().vertices());
     let [of_rows, of_columns] = SIDES;
     let (vertices, id_name, id_base, id_prefix) = match (side, matrix.is_square()) {
@@ -171,7 +172,7 @@ pub(crate) fn shape_of(matrix: &SparseMatrix, side: Operand, names: Vec<String>)
     };
     let id_prefix = if string_ids(matrix.graph().image()) { id_prefix } else { "" };
     let (is_complex, is_vector, origin) = (false, false, Origin::default());
-    DenseShape { vertices, id_name, id_base, id_prefix, names, is_complex, is_vector, origin }
+    DenseHeader { vertices, id_name, id_base, id_prefix, names, is_complex, is_vector, origin }
 }
 
 /// The names of this number of vectors, in the order of their values.
@@ -185,8 +186,8 @@ pub(crate) fn complex_names(count: usize) -> Vec<String> {
 }
 
 /// Shape and names of complex eigenvectors, real and imaginary parts side by side.
-pub(crate) fn complex_shape(matrix: &SparseMatrix, count: usize) -> DenseShape {
-    DenseShape { is_complex: true, ..shape_of(matrix, Operand::Matrix, complex_names(count)) }
+pub(crate) fn complex_shape(matrix: &SparseMatrix, count: usize) -> DenseHeader {
+    DenseHeader { is_complex: true, ..shape_of(matrix, Operand::Matrix, complex_names(count)) }
 }
 
 /// Largest number of bytes read in a pass.
@@ -266,7 +267,7 @@ pub(crate) fn values_bytes(matrix: &SparseMatrix) -> u64 {
 }
 
 /// Shapes of the vectors of both sides.
-pub(crate) fn both_shapes(matrix: &SparseMatrix, count: usize) -> Vec<DenseShape> {
+pub(crate) fn both_shapes(matrix: &SparseMatrix, count: usize) -> Vec<DenseHeader> {
     [Operand::Matrix, Operand::Transpose].map(|side| shape_of(matrix, side, vector_names(count))).to_vec()
 }
 

@@ -6,7 +6,7 @@ use crate::tall::{check_room, for_each_row};
 use outcore_image::{Error, Result};
 use outcore_io::Array;
 use outcore_matrix::{Operand, SparseMatrix, UnnamedProduct};
-use outcore_table::{DenseRows, DenseShape, write_dense};
+use outcore_table::{DenseHeader, DenseRows, write_dense};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug)]
 pub struct Dense {
     /// Shape and names of rows and columns.
-    pub shape: DenseShape,
+    pub shape: DenseHeader,
     matrix: SparseMatrix,
     side: Operand,
     store: Store,
@@ -36,7 +36,7 @@ pub(crate) enum Store {
 }
 
 impl Dense {
-    pub(crate) fn new(matrix: &SparseMatrix, side: Operand, shape: DenseShape, store: Store) -> Self {
+    pub(crate) fn new(matrix: &SparseMatrix, side: Operand, shape: DenseHeader, store: Store) -> Self {
         Dense { shape, matrix: matrix.clone(), side, store }
     }
 

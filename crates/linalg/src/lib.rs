@@ -27,7 +27,7 @@ mod tall;
 mod verify;
 
 pub use bellman_ford::{BellmanFord, BellmanFordOptions, bellman_ford};
-pub use declare::{Declaration, Found, Given, Needs, SolverPlan, StoredVectors, Traffic};
+pub use declare::{Needs, SolverDeclaration, SolverFinding, SolverInput, SolverPlan, StoredVectors, Traffic};
 pub use dense::Dense;
 pub use expm::{ExpmMultiply, expm_multiply};
 pub use faer::c64;
@@ -47,7 +47,7 @@ pub use systems::gmres::gmres;
 pub use systems::inverse::Preconditioner;
 pub use systems::minres::minres;
 pub use systems::system::SolveOptions;
-pub use systems::{Solution, Solve, StoppedBy};
+pub use systems::{Solution, Solve, SolveEnd};
 pub use tall::vectors::{ComplexVectors, Vectors};
 
 /// Items for this crate's tests only; they change without notice.
@@ -67,7 +67,7 @@ pub mod internal {
 
 /// Declarations of the product and all solvers but `pagerank` and `bellman_ford`, for which Python has functions of its
 /// own: see `declare.rs`.
-pub static SOLVERS: &[&Declaration] = &[
+pub static SOLVERS: &[&SolverDeclaration] = &[
     &multiply::MULTIPLY,
     &spectral::eigsh::EIGSH,
     &spectral::eigs::EIGS,

@@ -10,8 +10,8 @@
 //! Freivalds, *Probabilistic machines can use less running time*, IFIP Congress 1977.
 
 use crate::declare::{
-    Declaration, Found, Given, Needs, SolverPlan, Traffic, complex_names, pass_bytes, required, shape_of, values_bytes,
-    vector_names,
+    Needs, SolverDeclaration, SolverFinding, SolverInput, SolverPlan, Traffic, complex_names, pass_bytes, required,
+    shape_of, values_bytes, vector_names,
 };
 use crate::dense::{Dense, Store};
 use crate::tall::basis::temporary_folder;
@@ -22,15 +22,15 @@ use outcore_ingest::Choice;
 use outcore_io::buffer::shared;
 use outcore_io::{Array, AtomicF64};
 use outcore_matrix::{DenseFactor, DenseFile, MOST_COLUMNS, Operand, ProductFile, Semiring, SparseMatrix};
-use outcore_table::{DenseShape, is_array_file};
+use outcore_table::{DenseHeader, is_array_file};
 use std::ops::Range;
 use std::path::PathBuf;
 
 /// Largest difference between sums, relative to the sum of the absolute values of their terms.
 const ROUNDING: f64 = 1e-11;
 
-/// Declaration for the shell.
-pub(crate) static MULTIPLY: Declaration = Declaration {
+/// SolverDeclaration for the shell.
+pub(crate) static MULTIPLY: SolverDeclaration = SolverDeclaration {
     options: &[
         Parameter::new(
             "semiring",
@@ -46,7 +46,7 @@ pub(crate) static MULTIPLY: Declaration = Declaration {
         help: "The dense vector or matrix, with a row for each column of the matrix, in the order of ids: .npy; or a \
                table, as results are written: .parquet, .arrow",
     }],
-    ..Declaration::new(
+    ..SolverDeclaration::new(
         "multiply",
         "The product with a dense vector or matrix, by any of several semirings; both may be larger than memory",
         "the product, one row per row of the matrix, or per column with --transpose",
@@ -68,7 +68,7 @@ pub struct Multiplying {
     pub output: Option<PathBuf>,
 }
 
-fn plan(matrix: &SparseMatrix, given: Given) -> Result<Box<dyn SolverPlan>> {
+fn plan(matrix: &SparseMatrix, given: SolverInput) -> Result<Box<dyn SolverPlan>> {
     let semiring: Semiring = given.values.choice("semiring");
     let operand = if given.values.flag("transpose") { Operand::Transpose } else { Operand::Matrix };
     let factor = required(given.open(matrix, operand.transposed(), 0)?, "by")?;
@@ -98,11 +98,11 @@ impl Multiplying {
         if matrix.is_complex() { self.factor.shape().1 as usize } else { self.numbers() }
     }
 
-    fn shape(&self, matrix: &SparseMatrix) -> DenseShape {
+    fn shape(&self, matrix: &SparseMatrix) -> DenseHeader {
         let count = self.factor.shape().1 as usize;
         let names = if self.is_complex { complex_names(count) } else { vector_names(count) };
         let shape = shape_of(matrix, self.operand, names);
-        DenseShape { is_complex: self.is_complex, is_vector: self.factor.is_vector(), ..shape }
+        DenseHeader { is_complex: self.is_complex, is_vector: self.factor.is_vector(), ..shape }
     }
 
     fn place(&self) -> ProductFile {
@@ -140,7 +140,7 @@ impl SolverPlan for Multiplying {
         })
     }
 
-    fn run(&self, matrix: &SparseMatrix, verify: bool) -> Result<Found> {
+    fn run(&self, matrix: &SparseMatrix, verify: bool) -> Result<SolverFinding> {
         let factor = DenseFactor::File(&self.factor);
         let product = matrix.multiply_to_file(self.semiring, self.operand, factor, &self.place())?;
         if verify {
@@ -154,7 +154,7 @@ impl SolverPlan for Multiplying {
             Some(output) => Store::Written(product, output),
             None => Store::Product(product),
         };
-        Ok(Found {
+        Ok(SolverFinding {
             lines: vec![format!("a product of {m} x {n} and {} columns", self.factor.shape().1)],
             values: Vec::new(),
             facts: vec![

@@ -82,7 +82,7 @@ pub mod data {
     pub use outcore_graph::{
         EdgeBatches, EdgeData, EdgesFrom, VertexBatches, VertexData, export_vertices, first_edges,
     };
-    pub use outcore_table::{DenseRows, DenseShape, IdBatch, IdLookup, IdStream, ids_of, write_dense};
+    pub use outcore_table::{DenseHeader, DenseRows, IdBatch, IdLookup, IdStream, ids_of, write_dense};
 }
 
 /// Arrow, whose types stand in the signatures of [`Table`] and of [`import`], in the version that they are of.
@@ -117,8 +117,7 @@ pub mod front_ends {
         graph500, graphalytics, least_limit,
     };
     pub use outcore_declare::{
-        Choice, Declared, DefaultValue, Fact, Kind, Parameter, Unconverged as NotConverged, Value, Values, named,
-        option_of,
+        Choice, Declared, DefaultValue, Fact, Kind, NotConverged, Parameter, Value, Values, named, option_of,
     };
     pub use outcore_graph::{
         EXPORT_ENDINGS, VERTEX_ENDINGS, check_export_memory, check_vertex_table, export_with, takes_results,

@@ -25,7 +25,7 @@ mod timeline;
 pub use data::{SCHEMA, data};
 pub use escape::escape;
 pub use import::of_import;
-pub use options::{Given, call_text, cut, shell_text};
+pub use options::{OptionText, call_text, cut, shell_text};
 pub use page::page;
 pub use summary::{SomeRows, Summary, calendar_text};
 
@@ -46,7 +46,7 @@ pub struct Report {
     /// The call: a command, or an expression in Python.
     pub call: String,
     /// The options.
-    pub options: Vec<Given>,
+    pub options: Vec<OptionText>,
     /// Facts of the input: those of `outcore info`, as far as they are known.
     pub facts: Map<String, Value>,
     /// The estimate before the run.

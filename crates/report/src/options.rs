@@ -9,7 +9,7 @@ const MOST_CHARACTERS: usize = 400;
 
 /// An option.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Given {
+pub struct OptionText {
     /// Its name.
     pub name: String,
     /// Value in the run.
@@ -24,9 +24,9 @@ pub struct Given {
     pub ids: Option<String>,
 }
 
-impl Given {
+impl OptionText {
     /// All options of an algorithm, those that were given first.
-    pub fn all(options: &[Parameter], given: &[(&'static str, Value)]) -> Vec<Given> {
+    pub fn all(options: &[Parameter], given: &[(&'static str, Value)]) -> Vec<OptionText> {
         let mut all: Vec<_> = options
             .iter()
             .map(|option| {
@@ -38,7 +38,7 @@ impl Given {
                     _ => None,
                 };
                 let value = found.map(value_text).or_else(|| default.clone()).unwrap_or_else(|| "none".to_owned());
-                Given { name: option.name.to_owned(), value, default, is_given, ids }
+                OptionText { name: option.name.to_owned(), value, default, is_given, ids }
             })
             .collect();
         all.sort_by_key(|option| !option.is_given);
@@ -46,9 +46,9 @@ impl Given {
     }
 
     /// An option that was given, and has no default.
-    pub fn new(name: &str, value: impl Into<String>) -> Given {
+    pub fn new(name: &str, value: impl Into<String>) -> OptionText {
         let value = cut(value.into());
-        Given { name: name.to_owned(), value, default: None, is_given: true, ids: None }
+        OptionText { name: name.to_owned(), value, default: None, is_given: true, ids: None }
     }
 }
 
@@ -106,7 +106,7 @@ fn in_call(id: &str) -> String {
 }
 
 /// A call in Python, of a graph and the options that were given.
-pub fn call_text(name: &str, input: &str, options: &[Given]) -> String {
+pub fn call_text(name: &str, input: &str, options: &[OptionText]) -> String {
     let is_word = |text: &str| text.parse::<f64>().is_ok() || matches!(text, "true" | "false" | "none");
     let mut text = format!("outcore.{name}(Graph({input:?})");
     for option in options.iter().filter(|option| option.is_given) {
@@ -132,7 +132,7 @@ mod tests {
     #[test]
     fn options_that_were_given_come_first_and_are_short() {
         let options = &outcore_algo::Algorithm::named("pagerank").unwrap().options;
-        let all = Given::all(options, &[("tol", Value::Real(0.5)), ("max_iter", Value::Whole(7))]);
+        let all = OptionText::all(options, &[("tol", Value::Real(0.5)), ("max_iter", Value::Whole(7))]);
         assert_eq!(all.len(), options.len());
         let mut given: Vec<_> = all[..2].iter().map(|one| (&*one.name, &*one.value)).collect();
         given.sort_unstable();
@@ -142,7 +142,7 @@ mod tests {
         let boundary = &outcore_algo::Algorithm::named("node_boundary").unwrap().options;
         let vertices = |ids: &[&str]| Value::Vertices(ids.iter().map(|id| (*id).to_owned()).collect());
         for (ids, text) in [(&["0"][..], "[0]"), (&["a", "7"], "[\"a\", 7]")] {
-            let call = call_text("node_boundary", "g", &Given::all(boundary, &[("vertices", vertices(ids))]));
+            let call = call_text("node_boundary", "g", &OptionText::all(boundary, &[("vertices", vertices(ids))]));
             assert_eq!(call, format!("outcore.node_boundary(Graph(\"g\"), vertices={text})"));
         }
         let ids = Value::Vertices((0..1_000_000).map(|id| id.to_string()).collect());
@@ -157,7 +157,8 @@ mod tests {
         let words = ["outcore", "run", "bfs", "--source", "it's", "my graph.oc", "", "$HOME"].map(str::to_owned);
         let text = shell_text(words.into_iter());
         assert_eq!(text, r"outcore run bfs --source 'it'\''s' 'my graph.oc' '' '$HOME'");
-        let given = [Given::new("source", "ho\"me"), Given::new("max_iter", "3"), Given::new("weight", "none")];
+        let given =
+            [OptionText::new("source", "ho\"me"), OptionText::new("max_iter", "3"), OptionText::new("weight", "none")];
         let text = call_text("bfs", "web.oc", &given);
         assert_eq!(text, r#"outcore.bfs(Graph("web.oc"), source="ho\"me", max_iter=3, weight=None)"#);
     }

@@ -2,7 +2,7 @@
 
 use crate::data::data;
 use crate::escape::{escape, in_script};
-use crate::options::Given;
+use crate::options::OptionText;
 use crate::steps::{Row, amplification, bytes_wanted, rows};
 use crate::summary::{SomeRows, Summary, calendar_text};
 use crate::{Planned, Report};
@@ -141,11 +141,11 @@ fn escape_lines(lines: &[String]) -> String {
 }
 
 /// The section of options.
-fn options_section(options: &[Given]) -> String {
+fn options_section(options: &[OptionText]) -> String {
     if options.is_empty() {
         return String::new();
     }
-    let table = |options: &[&Given]| {
+    let table = |options: &[&OptionText]| {
         let mut html = "<table><thead><tr><th>option<th>value<th>default</thead><tbody>\n".to_owned();
         for option in options {
             let (name, value) = (escape(&option.name), escape(&option.value));

@@ -2,7 +2,7 @@
 
 use outcore_image::{Stats, Step, SweepStats};
 use outcore_io::{MOST_SAMPLES, Sample};
-use outcore_report::{Given, Planned, Report, SomeRows, Summary, data, escape, page};
+use outcore_report::{OptionText, Planned, Report, SomeRows, Summary, data, escape, page};
 use serde_json::{Map, Value, json};
 
 const HOSTILE: &str = "</script><script>alert(1)</script>&quot;'\"<!--\u{202e}";
@@ -44,7 +44,7 @@ fn report(steps: usize, samples: usize) -> Report {
         name: "pagerank".to_owned(),
         input: HOSTILE.to_owned(),
         call: format!("outcore run pagerank '{HOSTILE}'"),
-        options: vec![Given::new("source", HOSTILE)],
+        options: vec![OptionText::new("source", HOSTILE)],
         facts,
         result: Summary {
             attributes: [("residual".to_owned(), json!(2.5e-9)), ("of".to_owned(), json!(HOSTILE))]

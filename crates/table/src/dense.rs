@@ -28,7 +28,7 @@ pub const SWEPT_NUMBERS: usize = 1 << 16;
 
 /// Rows and column names of a dense matrix.
 #[derive(Clone, Debug)]
-pub struct DenseShape {
+pub struct DenseHeader {
     /// The vertices that have a row.
     pub vertices: Range<u64>,
     /// The name of the column of ids.
@@ -66,7 +66,7 @@ pub trait DenseRows {
     fn is_in_order(&self) -> bool;
 }
 
-impl DenseShape {
+impl DenseHeader {
     fn rows(&self) -> usize {
         (self.vertices.end - self.vertices.start) as usize
     }
@@ -145,13 +145,13 @@ impl DenseShape {
 
 /// Writes a dense matrix to a file, in the format of its ending.
 ///
-/// Takes memory for a few rows, see [`DenseShape::output_bytes`]. A `.npy` file of a matrix whose image is not in the
+/// Takes memory for a few rows, see [`DenseHeader::output_bytes`]. A `.npy` file of a matrix whose image is not in the
 /// order of its ids takes half of the free memory, and reads all rows once for each part that fits.
 ///
 /// # Errors
 /// An unknown ending, ids that cannot be read, numbers that cannot be read, a full disk, a request to stop. Then there
 /// is no new file, and an old one of that name is unchanged.
-pub fn write_dense(image: &Arc<Image>, shape: &DenseShape, rows: &dyn DenseRows, output: &Path) -> Result<()> {
+pub fn write_dense(image: &Arc<Image>, shape: &DenseHeader, rows: &dyn DenseRows, output: &Path) -> Result<()> {
     match Format::of(output)? {
         Format::Npy => write_array(image, shape, rows, output),
         _ => write_table(image, shape, rows, output),
@@ -185,7 +185,7 @@ pub fn check_columns(image: &Image, output: &Path) -> Result<()> {
     check_file(image, output)
 }
 
-fn write_array(image: &Arc<Image>, shape: &DenseShape, rows: &dyn DenseRows, output: &Path) -> Result<()> {
+fn write_array(image: &Arc<Image>, shape: &DenseHeader, rows: &dyn DenseRows, output: &Path) -> Result<()> {
     let (count, numbers) = (shape.rows(), shape.names.len());
     let columns = if shape.is_complex { numbers / 2 } else { numbers };
     let kind = if shape.is_complex { "'<c16'" } else { "'<f8'" };
@@ -217,7 +217,7 @@ fn write_array(image: &Arc<Image>, shape: &DenseShape, rows: &dyn DenseRows, out
     file.commit()
 }
 
-fn write_table(image: &Arc<Image>, shape: &DenseShape, rows: &dyn DenseRows, output: &Path) -> Result<()> {
+fn write_table(image: &Arc<Image>, shape: &DenseHeader, rows: &dyn DenseRows, output: &Path) -> Result<()> {
     let kind = shape.integer_ids(image);
     let mut fields = vec![Field::new(shape.id_name, data_type(kind), false)];
     fields.extend(shape.names.iter().map(|name| Field::new(name, DataType::Float64, false)));

@@ -18,7 +18,7 @@ mod table;
 mod text_file;
 mod top;
 
-pub use dense::{DenseRows, DenseShape, SWEPT_NUMBERS, check_columns, is_array_file, write_columns, write_dense};
+pub use dense::{DenseHeader, DenseRows, SWEPT_NUMBERS, check_columns, is_array_file, write_columns, write_dense};
 pub use ids::{
     BATCH_IDS, BATCH_TEXT_BYTES, Id, IdBatch, IdLookup, IdStream, by_id, by_id_bytes, ids_of, parse_id, string_ids,
     vertices_of,

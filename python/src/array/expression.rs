@@ -7,7 +7,7 @@ use crate::progress::Wanted;
 use crate::runtime::{Limits, run, settings};
 use numpy::{PyUntypedArray, PyUntypedArrayMethods};
 use outcore::array::kernel::{Binary, Fold, Scalar, Unary};
-use outcore::array::{self, Array, Distribution, ElementType, ImageSource, MOST_AXES, NpySource, Part, Random};
+use outcore::array::{self, Array, AxisPart, Distribution, ElementType, ImageSource, MOST_AXES, NpySource, Random};
 use outcore::learn::{self, QuantilesOptions};
 use outcore::matrix::DenseLayout;
 use outcore::{Result, Runtime};
@@ -269,8 +269,8 @@ impl PyExpression {
     fn slice(&self, py: Python<'_>, parts: Vec<Option<(i64, Option<i64>, u64)>>) -> PyResult<Self> {
         let part = |part: Option<(i64, Option<i64>, u64)>| {
             part.map(|(start, step, count)| match step {
-                None => Part::Index(start),
-                Some(step) => Part::Range { start, step, count },
+                None => AxisPart::Index(start),
+                Some(step) => AxisPart::Range { start, step, count },
             })
         };
         PyExpression::of(py, self.array.slice(&parts.into_iter().map(part).collect::<Vec<_>>()))

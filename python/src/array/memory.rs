@@ -1,15 +1,15 @@
-//! Memory that the engine and NumPy share: arrays of NumPy read in place, and results handed over without a copy.
+//! InMemory that the engine and NumPy share: arrays of NumPy read in place, and results handed over without a copy.
 #![allow(unsafe_code)]
 
 use crate::errors::usage;
 use numpy::{PyUntypedArray, PyUntypedArrayMethods};
-use outcore::array::{Bytes, ElementType, Memory};
+use outcore::array::{Bytes, ElementType, InMemory};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::sync::Arc;
 
 /// The memory of a NumPy array, which is looked at in place.
-pub fn borrowed(given: &Bound<'_, PyUntypedArray>, element: ElementType) -> PyResult<Memory> {
+pub fn borrowed(given: &Bound<'_, PyUntypedArray>, element: ElementType) -> PyResult<InMemory> {
     let py = given.py();
     let shape: Vec<u64> = given.shape().iter().map(|&size| size as u64).collect();
     let strides = given.strides().to_vec();
@@ -29,7 +29,7 @@ pub fn borrowed(given: &Bound<'_, PyUntypedArray>, element: ElementType) -> PyRe
     let start = address.wrapping_add_signed(least) as *const u8;
     let start = if len == 0 { std::ptr::NonNull::<u64>::dangling().as_ptr().cast() } else { start };
     let bytes = Arc::new(Borrowed { start, len, _owner: given.as_any().clone().unbind() });
-    Ok(Memory::strided(bytes, -least as usize, element, shape, strides))
+    Ok(InMemory::strided(bytes, -least as usize, element, shape, strides))
 }
 
 /// The memory of a NumPy array, which is kept as long as an expression refers to it.
@@ -55,7 +55,7 @@ impl Bytes for Borrowed {
 /// A result in the engine's memory, as NumPy asks for it.
 #[pyclass(frozen, module = "outcore._outcore")]
 pub struct EngineMemory {
-    pub memory: Memory,
+    pub memory: InMemory,
 }
 
 #[pymethods]

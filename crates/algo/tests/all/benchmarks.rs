@@ -7,7 +7,7 @@ use outcore_algo::{BfsOptions, ComponentsOptions, Error, SsspOptions, bfs, compo
 use outcore_format::Order;
 use outcore_graph::Graph;
 use outcore_graph::generate::{GenerateOptions, GeneratedWeights, for_each_edges, source};
-use outcore_graph::import::{Duplicates, ImportOptions, OrderChoice, SelfLoops, Weights, import};
+use outcore_graph::import::{BatchWeights, Duplicates, ImportOptions, OrderChoice, SelfLoops, import};
 use outcore_io::Array;
 use outcore_table::{Column, distance_bits};
 use std::collections::BTreeSet;
@@ -48,7 +48,7 @@ fn edges(graph: &Graph) -> Vec<(u32, u32, f64)> {
     (0..).zip(ids(graph)).for_each(|(vertex, id)| vertices[id as usize] = vertex);
     let found = Mutex::new(Vec::new());
     for_each_edges(graph.runtime(), &OPTIONS, |ids, weights| {
-        let Weights::Real(weights) = weights else { panic!("weights are real") };
+        let BatchWeights::Real(weights) = weights else { panic!("weights are real") };
         let edges = ids.chunks_exact(2).zip(weights).map(|(ends, &weight)| (ends[0], ends[1], weight));
         let numbered = |(one, other, weight)| (vertices[one as usize], vertices[other as usize], weight);
         found.lock().unwrap().extend(edges.map(numbered));

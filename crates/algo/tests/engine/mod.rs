@@ -8,8 +8,8 @@ use outcore_algo::{
 use outcore_graph::Graph;
 use outcore_graph::generate::{GenerateOptions, GeneratedWeights, Shape, source as generated};
 use outcore_graph::import::{
-    Block, BlockData, Duplicates, EdgeBatch, Facts, Ids, ImportOptions, OrderChoice, Parser, ReadBlocks, SelfLoops,
-    Source, TakeBatch, Weights, import,
+    BatchWeights, Block, BlockData, Duplicates, EdgeBatch, Facts, Ids, ImportOptions, OrderChoice, Parser, ReadBlocks,
+    SelfLoops, Source, TakeBatch, import,
 };
 use outcore_image::ImageOptions;
 use outcore_io::Runtime;
@@ -88,7 +88,7 @@ impl Parser for GivenParser {
         let edges = self.0.edges.chunks(BLOCK_EDGES).nth(block.sequence as usize).unwrap_or_default();
         if self.0.weighted {
             batch.weights =
-                Weights::Real(edges.iter().map(|&(source, target)| (self.0.weight)(source, target)).collect());
+                BatchWeights::Real(edges.iter().map(|&(source, target)| (self.0.weight)(source, target)).collect());
         }
         values.extend(edges.iter().flat_map(|&(source, target)| [u64::from(source), u64::from(target)]));
         take(batch)

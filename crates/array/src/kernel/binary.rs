@@ -3,7 +3,7 @@
 use super::function::Binary;
 use super::math;
 use super::simd::{Loop, widest};
-use super::values::{Element, Operand, Side, ValuesMut};
+use super::values::{Argument, Element, Side, ValuesMut};
 use outcore_format::ElementType;
 use std::marker::PhantomData;
 
@@ -57,7 +57,7 @@ impl<T: Element, F: Apply<T>, const SCALAR_FIRST: bool> Loop for WithScalar<'_, 
     }
 }
 
-fn zip<F: Apply<T>, T: Element>(a: Operand<'_>, b: Operand<'_>, to: ValuesMut<'_>) {
+fn zip<F: Apply<T>, T: Element>(a: Argument<'_>, b: Argument<'_>, to: ValuesMut<'_>) {
     let (a, b, to) = (Side::<T>::of(a), Side::<T>::of(b), F::Out::slice_mut(to));
     a.check(to.len());
     b.check(to.len());
@@ -295,7 +295,7 @@ fn ignores_sign(function: Binary) -> bool {
 /// # Panics
 /// If the operands have different types, the function does not take their type, `to` does not have the type of its
 /// result, or the lengths differ.
-pub fn binary(function: Binary, a: Operand<'_>, b: Operand<'_>, to: ValuesMut<'_>) {
+pub fn binary(function: Binary, a: Argument<'_>, b: Argument<'_>, to: ValuesMut<'_>) {
     let element = a.element();
     assert_eq!(element, b.element(), "operands of {} have one type", function.name());
     match (function, element) {
@@ -326,12 +326,12 @@ pub fn binary(function: Binary, a: Operand<'_>, b: Operand<'_>, to: ValuesMut<'_
 }
 
 /// Computes where a comparison is false.
-fn negated(function: Binary, a: Operand<'_>, b: Operand<'_>, mut to: ValuesMut<'_>) {
+fn negated(function: Binary, a: Argument<'_>, b: Argument<'_>, mut to: ValuesMut<'_>) {
     binary(function, a, b, to.reborrow());
     u8::slice_mut(to).iter_mut().for_each(|x| *x ^= 1);
 }
 
-fn binary_bool(function: Binary, a: Operand<'_>, b: Operand<'_>, to: ValuesMut<'_>) {
+fn binary_bool(function: Binary, a: Argument<'_>, b: Argument<'_>, to: ValuesMut<'_>) {
     use Binary::*;
     match function {
         LogicalAnd | BitwiseAnd => zip::<function::BitwiseAnd, u8>(a, b, to),

@@ -3,7 +3,7 @@
 
 use super::math;
 use super::simd::{Loop, widest};
-use super::values::{Element, Operand, Scalar, Side, Values, ValuesMut, each};
+use super::values::{Argument, Element, Scalar, Side, Values, ValuesMut, each};
 use bytemuck::Pod;
 
 /// Whole numbers out of real ones with the results of `as`, by instructions that exist for vectors.
@@ -68,7 +68,7 @@ fn convert<From: Element, To: Element>(x: &[From], to: &mut [To], convert: impl 
 /// If the lengths differ.
 pub fn cast(x: Values<'_>, to: ValuesMut<'_>) {
     if x.element() == to.element() {
-        return copy(Operand::Vector(x), to);
+        return copy(Argument::Vector(x), to);
     }
     match (x, to) {
         (x, ValuesMut::Bool(to)) => is_set(x, to),
@@ -113,7 +113,7 @@ fn whole(x: Values<'_>, to: ValuesMut<'_>) {
     let is_wider = to.element().is_real() || to.element().bytes() > x.element().bytes();
     let (x, to) = (if is_wider { x } else { x.unsigned() }, to.unsigned());
     if x.element() == to.element() {
-        return copy(Operand::Vector(x), to);
+        return copy(Argument::Vector(x), to);
     }
     macro_rules! from {
         ($to:expr, $type:ty, $($source:ident)*) => {
@@ -158,12 +158,12 @@ impl<T: Pod, A: Fn(usize) -> T, B: Fn(usize) -> T> Loop for Choose<'_, A, B, T> 
 ///
 /// # Panics
 /// If the condition is no boolean, `a`, `b` and `to` have different types, or the lengths differ.
-pub fn select(condition: Operand<'_>, a: Operand<'_>, b: Operand<'_>, to: ValuesMut<'_>) {
+pub fn select(condition: Argument<'_>, a: Argument<'_>, b: Argument<'_>, to: ValuesMut<'_>) {
     let element = to.element();
     assert!(a.element() == element && b.element() == element, "operands of a choice have the type of the result");
     let condition = match condition {
-        Operand::Vector(Values::Bool(condition)) => condition,
-        Operand::Scalar(Scalar::Bool(condition)) => return copy(if condition != 0 { a } else { b }, to),
+        Argument::Vector(Values::Bool(condition)) => condition,
+        Argument::Scalar(Scalar::Bool(condition)) => return copy(if condition != 0 { a } else { b }, to),
         other => panic!("a condition of {} where bool is due", other.element().name()),
     };
     // Only the bits matter, so types of one size share a loop.
@@ -176,14 +176,14 @@ pub fn select(condition: Operand<'_>, a: Operand<'_>, b: Operand<'_>, to: Values
 }
 
 /// Writes an operand to a vector of its type.
-fn copy(from: Operand<'_>, mut to: ValuesMut<'_>) {
+fn copy(from: Argument<'_>, mut to: ValuesMut<'_>) {
     match from {
-        Operand::Vector(from) => to.into_bytes().copy_from_slice(from.bytes()),
-        Operand::Scalar(value) => to.fill(value),
+        Argument::Vector(from) => to.into_bytes().copy_from_slice(from.bytes()),
+        Argument::Scalar(value) => to.fill(value),
     }
 }
 
-fn choose<T: Pod>(condition: &[u8], a: Operand<'_>, b: Operand<'_>, to: ValuesMut<'_>) {
+fn choose<T: Pod>(condition: &[u8], a: Argument<'_>, b: Argument<'_>, to: ValuesMut<'_>) {
     let to = bytemuck::cast_slice_mut::<u8, T>(to.into_bytes());
     let (a, b) = (bits::<T>(a), bits::<T>(b));
     a.check(to.len());
@@ -202,10 +202,10 @@ fn choose_of<T: Pod>(condition: &[u8], a: &[T], b: &[T], to: &mut [T]) {
 }
 
 /// The bits of an operand.
-fn bits<T: Pod>(operand: Operand<'_>) -> Side<'_, T> {
+fn bits<T: Pod>(operand: Argument<'_>) -> Side<'_, T> {
     match operand {
-        Operand::Vector(values) => Side::Vector(bytemuck::cast_slice(values.bytes())),
-        Operand::Scalar(value) => Side::Scalar(each!(Scalar, value, x => bits_of(x))),
+        Argument::Vector(values) => Side::Vector(bytemuck::cast_slice(values.bytes())),
+        Argument::Scalar(value) => Side::Scalar(each!(Scalar, value, x => bits_of(x))),
     }
 }
 

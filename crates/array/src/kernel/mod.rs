@@ -37,4 +37,4 @@ pub use statistics::{
 };
 pub use transpose::{RowMajor, transpose, transpose_back};
 pub use unary::unary;
-pub use values::{Element, Operand, Scalar, Values, ValuesMut};
+pub use values::{Argument, Element, Scalar, Values, ValuesMut};

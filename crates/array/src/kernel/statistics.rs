@@ -3,7 +3,7 @@
 use super::binary::{Apply, function};
 use super::fold::fold_in_lanes;
 use super::simd::{Loop, widest};
-use super::values::{Element, Operand, Side, Values, ValuesMut};
+use super::values::{Argument, Element, Side, Values, ValuesMut};
 use outcore_format::ElementType;
 use std::marker::PhantomData;
 
@@ -148,7 +148,7 @@ where
 }
 
 /// Adds terms, which are the same if their arguments are swapped.
-fn add_terms<F, T>(a: Operand<'_>, b: Operand<'_>, to: ValuesMut<'_>)
+fn add_terms<F, T>(a: Argument<'_>, b: Argument<'_>, to: ValuesMut<'_>)
 where
     T: Element + std::ops::AddAssign,
     F: Apply<T, Out = T>,
@@ -166,7 +166,7 @@ where
     }
 }
 
-fn add_real_terms<F>(a: Operand<'_>, b: Operand<'_>, to: ValuesMut<'_>)
+fn add_real_terms<F>(a: Argument<'_>, b: Argument<'_>, to: ValuesMut<'_>)
 where
     F: Apply<f32, Out = f32> + Apply<f64, Out = f64>,
 {
@@ -183,7 +183,7 @@ where
 ///
 /// # Panics
 /// If the types are not the same, or not of real numbers, or the lengths differ.
-pub fn accumulate_product(a: Operand<'_>, b: Operand<'_>, to: ValuesMut<'_>) {
+pub fn accumulate_product(a: Argument<'_>, b: Argument<'_>, to: ValuesMut<'_>) {
     add_real_terms::<function::Multiply>(a, b, to);
 }
 
@@ -191,7 +191,7 @@ pub fn accumulate_product(a: Operand<'_>, b: Operand<'_>, to: ValuesMut<'_>) {
 ///
 /// # Panics
 /// As [`accumulate_product`].
-pub fn accumulate_squared_difference(a: Operand<'_>, b: Operand<'_>, to: ValuesMut<'_>) {
+pub fn accumulate_squared_difference(a: Argument<'_>, b: Argument<'_>, to: ValuesMut<'_>) {
     add_real_terms::<function::SquaredDifference>(a, b, to);
 }
 
@@ -199,7 +199,7 @@ pub fn accumulate_squared_difference(a: Operand<'_>, b: Operand<'_>, to: ValuesM
 ///
 /// # Panics
 /// As [`accumulate_product`].
-pub fn accumulate_absolute_difference(a: Operand<'_>, b: Operand<'_>, to: ValuesMut<'_>) {
+pub fn accumulate_absolute_difference(a: Argument<'_>, b: Argument<'_>, to: ValuesMut<'_>) {
     add_real_terms::<function::AbsoluteDifference>(a, b, to);
 }
 
@@ -207,6 +207,6 @@ pub fn accumulate_absolute_difference(a: Operand<'_>, b: Operand<'_>, to: Values
 ///
 /// # Panics
 /// As [`accumulate_product`].
-pub fn accumulate_not_equal(a: Operand<'_>, b: Operand<'_>, to: ValuesMut<'_>) {
+pub fn accumulate_not_equal(a: Argument<'_>, b: Argument<'_>, to: ValuesMut<'_>) {
     add_real_terms::<function::IsDifferent>(a, b, to);
 }

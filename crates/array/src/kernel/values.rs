@@ -127,27 +127,27 @@ by_type! {
 
 /// An argument of a function: a vector, or a value that stands for any number of equal elements.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Operand<'a> {
+pub enum Argument<'a> {
     /// A vector.
     Vector(Values<'a>),
     /// A single value.
     Scalar(Scalar),
 }
 
-impl Operand<'_> {
+impl Argument<'_> {
     /// The type of the elements.
     pub fn element(&self) -> ElementType {
         match self {
-            Operand::Vector(values) => values.element(),
-            Operand::Scalar(scalar) => scalar.element(),
+            Argument::Vector(values) => values.element(),
+            Argument::Scalar(scalar) => scalar.element(),
         }
     }
 
     /// The bits of whole numbers with a sign as whole numbers without; other elements as they are.
     pub(crate) fn unsigned(self) -> Self {
         match self {
-            Operand::Vector(values) => Operand::Vector(values.unsigned()),
-            Operand::Scalar(scalar) => Operand::Scalar(scalar.unsigned()),
+            Argument::Vector(values) => Argument::Vector(values.unsigned()),
+            Argument::Scalar(scalar) => Argument::Scalar(scalar.unsigned()),
         }
     }
 }
@@ -165,10 +165,10 @@ impl<'a, T: Element> Side<'a, T> {
     /// # Panics
     /// If a vector has another type.
     #[inline(never)]
-    pub(crate) fn of(operand: Operand<'a>) -> Self {
+    pub(crate) fn of(operand: Argument<'a>) -> Self {
         match operand {
-            Operand::Vector(values) => Side::Vector(T::slice(values)),
-            Operand::Scalar(scalar) => Side::Scalar(T::from_scalar(scalar)),
+            Argument::Vector(values) => Side::Vector(T::slice(values)),
+            Argument::Scalar(scalar) => Side::Scalar(T::from_scalar(scalar)),
         }
     }
 }

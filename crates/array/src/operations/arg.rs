@@ -3,7 +3,7 @@
 use crate::array::{Array, Operation, no_function};
 use crate::block::{Block, Register, for_each_index, register, unravel};
 use crate::kernel::{self, Scalar, Values, ValuesMut};
-use crate::memory::{Memory, strides};
+use crate::memory::{InMemory, strides};
 use crate::plan::{Known, Plan, Request, Step, StepOperation, VectorPlace, View, Visits};
 use crate::sink::{Partial, Sink, for_each_vector, result, same};
 use outcore_format::ElementType;
@@ -135,7 +135,7 @@ impl Partial for Best {
         Ok(())
     }
 
-    fn finish(self: Box<Self>, sink: &Sink, budget: &Budget) -> Result<Memory> {
+    fn finish(self: Box<Self>, sink: &Sink, budget: &Budget) -> Result<InMemory> {
         result(budget, ElementType::Int64, &sink.shape, |bytes| {
             bytes.copy_from_slice(bytemuck::cast_slice(&self.places))
         })

@@ -3,13 +3,13 @@
 use super::elementwise::{Elementwise, Function};
 use crate::block::{Block, Buffer, Register};
 use crate::kernel::{self, Binary, Unary, Values};
-use crate::memory::{Memory, strides};
+use crate::memory::{InMemory, strides};
 use crate::plan::{Kind, Plan, Step, StepOperation, View, Visits};
 use outcore_format::ElementType;
 use outcore_image::Result;
 
 /// Squared distances of rows, whose coordinates are the vectors of a view, to the rows of a matrix in memory.
-struct Distances(Memory);
+struct Distances(InMemory);
 
 /// Recognizes a sum of squared differences over one axis, of rows and points in memory that are broadcast to each
 /// other. The intermediate steps stay in the plan, possibly without a consumer.
@@ -48,7 +48,7 @@ pub(super) fn recognized(plan: &Plan, step: &Step, over: &[usize]) -> Option<(Vi
     } else {
         let element = |i: usize| memory.at((points.at(&[i / width, i % width]) * size) as isize);
         let bytes: Vec<u8> = (0..count * width).flat_map(|i| element(i).to_vec()).collect();
-        Memory::of_bytes(&bytes, step.element, shape)
+        InMemory::of_bytes(&bytes, step.element, shape)
     };
     let input = View { step: rows.step, offset: rows.offset, strides: vec![rows.strides[1]] };
     Some((input, Box::new(Distances(points))))

@@ -45,11 +45,11 @@ pub trait ElementFold: Send + Sync + 'static {
 /// two. Bytes are elements of `uint8` and of `bool`.
 ///
 /// ```
-/// use outcore_array::{Array, ElementType, Goal, Memory, compute, element_fold};
+/// use outcore_array::{Array, ElementType, Goal, InMemory, compute, element_fold};
 /// use std::sync::Arc;
 /// # let runtime = outcore_io::Runtime::new(outcore_io::RuntimeOptions::default())?;
 /// let words: Vec<u64> = (1..=20).collect();
-/// let x = Array::from_memory(Memory::new(Arc::new(words), ElementType::Int64, vec![20]));
+/// let x = Array::from_memory(InMemory::new(Arc::new(words), ElementType::Int64, vec![20]));
 /// // How often elements are divisible by 3.
 /// let thirds = element_fold("thirds", 0i64, |count, x: i64| count + i64::from(x % 3 == 0), |a, b| a + b);
 /// let computed = compute(&runtime, &[Goal::Value(x.fold_elements(Arc::new(thirds), None)?)])?;

@@ -4,8 +4,8 @@ use super::distances;
 use super::elementwise::{Elementwise, Function};
 use crate::array::{Array, Long, Operation, no_function};
 use crate::block::{Block, Register, for_each_index, register, unravel};
-use crate::kernel::{self, Binary, Fold, Operand, Scalar, Unary, Values, ValuesMut};
-use crate::memory::{Memory, strides};
+use crate::kernel::{self, Argument, Binary, Fold, Scalar, Unary, Values, ValuesMut};
+use crate::memory::{InMemory, strides};
 use crate::plan::{Known, Plan, Request, Step, StepOperation, VectorPlace, View, Visits};
 use crate::sink::{Partial, Sink, for_each_vector, result, same};
 use outcore_format::ElementType;
@@ -37,7 +37,7 @@ impl Operation for FoldAxes {
 }
 
 /// Adds a function of two operands to sums.
-type Adder = fn(Operand<'_>, Operand<'_>, ValuesMut<'_>);
+type Adder = fn(Argument<'_>, Argument<'_>, ValuesMut<'_>);
 /// A function of two operands, the step that it stands for, and the operands.
 type Pair<'a> = (Adder, &'a Step, &'a View, &'a View);
 
@@ -181,7 +181,7 @@ impl Partial for Folded {
         Ok(())
     }
 
-    fn finish(self: Box<Self>, sink: &Sink, budget: &Budget) -> Result<Memory> {
+    fn finish(self: Box<Self>, sink: &Sink, budget: &Budget) -> Result<InMemory> {
         result(budget, sink.element, &sink.shape, |bytes| {
             let to = ValuesMut::from_bytes(sink.element, bytes);
             kernel::set_each(to, |i| self.values[i]);

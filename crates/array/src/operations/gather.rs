@@ -2,8 +2,8 @@
 
 use crate::array::{Array, Operation, Requests, cannot_stream, no_function};
 use crate::block::{Register, flat_of, register};
-use crate::kernel::{Operand, Scalar, Values, ValuesMut};
-use crate::memory::Memory;
+use crate::kernel::{Argument, Scalar, Values, ValuesMut};
+use crate::memory::InMemory;
 use crate::plan::{Known, Plan, Request, Step, StepOperation, VectorPlace, View, Visits};
 use outcore_format::ElementType;
 use outcore_image::{Error, Result};
@@ -36,7 +36,7 @@ impl Operation for Gather {
 }
 
 /// Rows of a table in memory, which the vectors of a view pick.
-struct RowsOf(Memory);
+struct RowsOf(InMemory);
 
 impl RowsOf {
     /// Number of axes of the index that are outer ones; the table's other axes follow.
@@ -61,7 +61,7 @@ impl StepOperation for RowsOf {
 }
 
 /// Writes the elements of a column of a table that indices pick.
-fn pick(table: &Memory, index: Operand<'_>, column: &[usize], to: ValuesMut<'_>) -> Result<()> {
+fn pick(table: &InMemory, index: Argument<'_>, column: &[usize], to: ValuesMut<'_>) -> Result<()> {
     let rows = table.shape()[0];
     let sizes: Vec<usize> = table.shape()[1..].iter().map(|&size| size as usize).collect();
     let (width, column) = (sizes.iter().product::<usize>(), flat_of(column, &sizes));
@@ -72,11 +72,11 @@ fn pick(table: &Memory, index: Operand<'_>, column: &[usize], to: ValuesMut<'_>)
     };
     let bytes = to.into_bytes();
     match index {
-        Operand::Scalar(Scalar::Int64(place)) => {
+        Argument::Scalar(Scalar::Int64(place)) => {
             let element = element(place)?;
             bytes.chunks_exact_mut(size).for_each(|to| to.copy_from_slice(element));
         }
-        Operand::Vector(Values::Int64(places)) => {
+        Argument::Vector(Values::Int64(places)) => {
             for (&place, to) in places.iter().zip(bytes.chunks_exact_mut(size)) {
                 to.copy_from_slice(element(place)?);
             }

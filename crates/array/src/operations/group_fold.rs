@@ -4,7 +4,7 @@ use super::check::Check;
 use crate::array::{Along, Array, Operation};
 use crate::block::{Block, Register, register};
 use crate::kernel::{self, Fold, Values, ValuesMut};
-use crate::memory::Memory;
+use crate::memory::InMemory;
 use crate::plan::{Known, Plan};
 use crate::sink::{Partial, Sink, for_each_vector, result, same};
 use outcore_format::ElementType;
@@ -76,7 +76,7 @@ impl Partial for Groups {
         Ok(())
     }
 
-    fn finish(mut self: Box<Self>, sink: &Sink, budget: &Budget) -> Result<Memory> {
+    fn finish(mut self: Box<Self>, sink: &Sink, budget: &Budget) -> Result<InMemory> {
         let (groups, vectors, size) = (self.groups, sink.vectors(), self.element.bytes());
         let bytes = self.values(0, groups * vectors).into_bytes();
         result(budget, sink.element, &sink.shape, |to| {

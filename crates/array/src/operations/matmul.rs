@@ -6,7 +6,7 @@
 use crate::array::{Along, Array, Long, Operation, Requests, cannot_stream, no_function, two_long_axes};
 use crate::block::{Block, Buffer, Register};
 use crate::kernel::{self, Binary, Element, Fold, Scalar, Values, ValuesMut};
-use crate::memory::Memory;
+use crate::memory::InMemory;
 use crate::plan::{BLOCK_ROWS, Known, Plan, Request, Step, StepOperation, View, Visits};
 use crate::sink::{Partial, Sink, result, same};
 use faer::linalg::matmul::matmul;
@@ -61,7 +61,7 @@ impl Operation for MatMul {
 }
 
 /// Products of vectors with a matrix in memory of as many rows.
-struct TallBySmall(Memory);
+struct TallBySmall(InMemory);
 
 impl StepOperation for TallBySmall {
     fn visits<'a>(&self, step: &'a Step) -> Visits<'a> {
@@ -120,7 +120,7 @@ impl<T: Real> Partial for Product<T> {
         Ok(())
     }
 
-    fn finish(self: Box<Self>, sink: &Sink, budget: &Budget) -> Result<Memory> {
+    fn finish(self: Box<Self>, sink: &Sink, budget: &Budget) -> Result<InMemory> {
         result(budget, sink.element, &sink.shape, |bytes| {
             kernel::cast(Values::Float64(&self.sums), ValuesMut::from_bytes(sink.element, bytes));
         })
@@ -146,7 +146,7 @@ fn packed<T: Real>(vectors: &[Values<'_>], rows: usize, room: &mut Vec<T>) {
 fn tall_by_small(
     element: ElementType,
     left: &[Values<'_>],
-    right: &Memory,
+    right: &InMemory,
     shape: (usize, usize),
     to: &mut [u8],
     width: usize,
@@ -160,7 +160,7 @@ fn tall_by_small(
 
 fn tall_by_small_of<T: Real>(
     left: &[Values<'_>],
-    right: &Memory,
+    right: &InMemory,
     (rows, columns): (usize, usize),
     to: &mut [u8],
     width: usize,

@@ -7,7 +7,7 @@
 use crate::array::{Along, Array, Operation, two_long_axes};
 use crate::block::{Block, Register};
 use crate::kernel::{Values, ValuesMut};
-use crate::memory::Memory;
+use crate::memory::InMemory;
 use crate::plan::{Known, Plan, Wanted};
 use crate::sink::{Partial, Room, Sink, same};
 use outcore_format::ElementType;
@@ -133,7 +133,7 @@ impl<F: RowFold> Partial for FoldedRows<F> {
         self.fold.merge(&mut self.state, same::<FoldedRows<F>>(next).state)
     }
 
-    fn finish(self: Box<Self>, sink: &Sink, budget: &Budget) -> Result<Memory> {
+    fn finish(self: Box<Self>, sink: &Sink, budget: &Budget) -> Result<InMemory> {
         let mut room = Room::new(budget, sink.element, &sink.shape)?;
         self.fold.finish(self.state, ValuesMut::from_bytes(sink.element, room.bytes_mut()))?;
         Ok(room.into_memory(sink.element, &sink.shape))

@@ -15,10 +15,10 @@
 use crate::array::{Along, Array, Long, Op, Operation, Requests, cannot_stream};
 use crate::explain::ExplainedPass;
 use crate::kernel::Scalar;
-use crate::memory::Memory;
+use crate::memory::InMemory;
 use crate::npy::NpySource;
 use crate::plan::{BLOCK_ROWS, Known, Plan, Request, View};
-use crate::source::{Landed, MemoryReader, NoRows, RowsInMemory, Source, SourceReader};
+use crate::source::{ArraySource, Landed, MemoryReader, NoRows, RowsInMemory, SourceReader};
 use outcore_format::{ElementType, PAGE_BYTES};
 use outcore_image::{Error, Result, StatsBuilder, SweepStats};
 use outcore_io::{Array as Large, Runtime};
@@ -42,7 +42,7 @@ pub(crate) struct SparseProduct {
 
 /// The factor of a product, computed.
 pub(crate) enum Factor<'a> {
-    Memory(Memory),
+    Memory(InMemory),
     File(&'a DenseFile),
 }
 
@@ -166,7 +166,7 @@ impl SparseProduct {
     }
 
     /// The source of the product for passes that multiply rows as they need them.
-    pub fn by_rows(&self, factor: Memory) -> Option<ProductSource> {
+    pub fn by_rows(&self, factor: InMemory) -> Option<ProductSource> {
         self.is_by_rows().then(|| self.source(ProductPlace::ByRows { factor }))
     }
 
@@ -256,7 +256,7 @@ pub(crate) struct ProductSource {
 enum ProductPlace {
     /// Rows are multiplied as they are needed.
     ByRows {
-        factor: Memory,
+        factor: InMemory,
     },
     InMemory(RowsInMemory<Large<f64>>),
     /// In a temporary file.
@@ -267,7 +267,7 @@ enum ProductPlace {
     },
 }
 
-impl Source for ProductSource {
+impl ArraySource for ProductSource {
     fn shape(&self) -> &[u64] {
         &self.shape
     }

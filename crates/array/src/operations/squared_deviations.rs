@@ -3,7 +3,7 @@
 use crate::array::{Array, Operation};
 use crate::block::{Block, Register, for_each_index, register};
 use crate::kernel::{self, Binary, Moments, Scalar, Unary, ValuesMut};
-use crate::memory::Memory;
+use crate::memory::InMemory;
 use crate::plan::{Known, Plan, Request, Step, StepOperation, VectorPlace, View, Visits};
 use crate::sink::{Partial, Sink, for_each_vector, result, same};
 use outcore_format::ElementType;
@@ -87,7 +87,7 @@ impl Partial for Spread {
         Ok(())
     }
 
-    fn finish(self: Box<Self>, sink: &Sink, budget: &Budget) -> Result<Memory> {
+    fn finish(self: Box<Self>, sink: &Sink, budget: &Budget) -> Result<InMemory> {
         result(budget, ElementType::Float64, &sink.shape, |bytes| {
             let to = bytes.chunks_exact_mut(8).zip(&self.0);
             to.for_each(|(to, moments)| to.copy_from_slice(&moments.m2.to_ne_bytes()));

@@ -24,7 +24,7 @@ struct ViewAxis {
 
 /// A part of an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum AxisPart {
     /// One index; the axis is removed.
     Index(i64),
     /// `count` indices, `step` apart.
@@ -109,7 +109,7 @@ impl Array {
     ///
     /// # Errors
     /// Indices beyond the axes.
-    pub fn slice(&self, parts: &[Option<Part>]) -> Result<Self> {
+    pub fn slice(&self, parts: &[Option<AxisPart>]) -> Result<Self> {
         if let Some(row) = self.row_of_two(parts)? {
             return Ok(row);
         }
@@ -129,9 +129,9 @@ impl Array {
             let beyond =
                 |index: i64| Error::Usage(format!("expected an index below {size} of axis {own}, found {index}"));
             match *part {
-                Part::Index(index) if !is_within(index) => return Err(beyond(index)),
-                Part::Index(index) => fixed[own] = index,
-                Part::Range { start, step, count } => {
+                AxisPart::Index(index) if !is_within(index) => return Err(beyond(index)),
+                AxisPart::Index(index) => fixed[own] = index,
+                AxisPart::Range { start, step, count } => {
                     let last = start + step * (count.max(1) as i64 - 1);
                     if count > 0 && !(is_within(start) && is_within(last)) {
                         return Err(beyond(if is_within(start) { last } else { start }));
@@ -154,11 +154,11 @@ impl Array {
 
     /// A part of one row, as a part of two rows: arrays of one row are not streamed, those of two are. `None` if the
     /// part has more rows, or the array lies in memory.
-    fn row_of_two(&self, parts: &[Option<Part>]) -> Result<Option<Self>> {
+    fn row_of_two(&self, parts: &[Option<AxisPart>]) -> Result<Option<Self>> {
         let Some(long) = self.long().filter(|_| !matches!(self.op(), Op::Memory(_))) else { return Ok(None) };
         let place = (0..parts.len()).filter(|&place| parts[place].is_some()).nth(long.axis);
         let (place, row) = match place.map(|place| (place, parts[place])) {
-            Some((place, Some(Part::Index(row) | Part::Range { start: row, count: 1, .. }))) => (place, row),
+            Some((place, Some(AxisPart::Index(row) | AxisPart::Range { start: row, count: 1, .. }))) => (place, row),
             _ => return Ok(None),
         };
         let rows = self.shape()[long.axis] as i64;
@@ -166,13 +166,13 @@ impl Array {
             return Ok(None);
         }
         let start = row.min(rows - 2);
-        let all = self.shape().iter().map(|&count| Some(Part::Range { start: 0, step: 1, count }));
-        let mut two: Vec<Option<Part>> = all.collect();
-        two[long.axis] = Some(Part::Range { start, step: 1, count: 2 });
+        let all = self.shape().iter().map(|&count| Some(AxisPart::Range { start: 0, step: 1, count }));
+        let mut two: Vec<Option<AxisPart>> = all.collect();
+        two[long.axis] = Some(AxisPart::Range { start, step: 1, count: 2 });
         let mut one = parts.to_vec();
         one[place] = Some(match parts[place] {
-            Some(Part::Range { step, count, .. }) => Part::Range { start: row - start, step, count },
-            _ => Part::Index(row - start),
+            Some(AxisPart::Range { step, count, .. }) => AxisPart::Range { start: row - start, step, count },
+            _ => AxisPart::Index(row - start),
         });
         self.slice(&two)?.slice(&one).map(Some)
     }

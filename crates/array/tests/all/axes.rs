@@ -1,13 +1,13 @@
 //! Folds over axes: the number of the best of all elements, and sums of float32 that are added in float64.
 
 use outcore_array::kernel::{Binary, Fold, Unary};
-use outcore_array::{Array, Bytes, ElementType, Goal, Memory, Part, compute};
+use outcore_array::{Array, AxisPart, Bytes, ElementType, Goal, InMemory, compute};
 use outcore_testkit::runtime_under;
 use std::sync::Arc;
 
 fn array(numbers: &[f64], shape: &[u64]) -> Array {
     let words: Vec<u64> = numbers.iter().map(|number| number.to_bits()).collect();
-    Array::from_memory(Memory::new(Arc::new(words) as Arc<dyn Bytes>, ElementType::Float64, shape.to_vec()))
+    Array::from_memory(InMemory::new(Arc::new(words) as Arc<dyn Bytes>, ElementType::Float64, shape.to_vec()))
 }
 
 fn bytes(threads: usize, array: &Array) -> Vec<u8> {
@@ -62,7 +62,7 @@ fn sums_of_float32_over_columns_round_once() {
     let numbers: Vec<f64> = (0..n * p).map(|i| f64::from(0.1f32 + ((i * 7919) % 1000) as f32 * 1e-3)).collect();
     let x = array(&numbers, &[n as u64, p as u64]).cast(ElementType::Float32).unwrap();
     let points = array(&numbers[..2 * p], &[1, 2, p as u64]).cast(ElementType::Float32).unwrap();
-    let range = |start: i64, step: i64, count: usize| Some(Part::Range { start, step, count: count as u64 });
+    let range = |start: i64, step: i64, count: usize| Some(AxisPart::Range { start, step, count: count as u64 });
     let y = x.slice(&[range(n as i64 - 1, -1, n), range(0, 1, p)]).unwrap();
     let sum = |array: Array| array.fold(Fold::Sum, &[1], false).unwrap();
     let difference = x.binary(Binary::Subtract, &y).unwrap();

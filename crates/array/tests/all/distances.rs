@@ -1,7 +1,7 @@
 //! Sums of squared differences, which are computed as distances to points in memory.
 
 use outcore_array::kernel::{Binary, Fold, Scalar, Unary};
-use outcore_array::{Array, Bytes, ElementType, Goal, Memory, compute};
+use outcore_array::{Array, Bytes, ElementType, Goal, InMemory, compute};
 use outcore_testkit::runtime_under;
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use std::sync::Arc;
 fn distances_of_equal_rows_are_computed() {
     let runtime = runtime_under(2, 64 << 20, None);
     let words: Vec<u64> = (0..6u32).map(|i| f64::from(i).to_bits()).collect();
-    let memory = Memory::new(Arc::new(words) as Arc<dyn Bytes>, ElementType::Float64, vec![1, 2, 3]);
+    let memory = InMemory::new(Arc::new(words) as Arc<dyn Bytes>, ElementType::Float64, vec![1, 2, 3]);
     let rows = Array::full(vec![4000, 1, 3], Scalar::Float64(2.0)).unwrap();
     let differences = rows.binary(Binary::Subtract, &Array::from_memory(memory)).unwrap();
     let squares = differences.unary(Unary::Square).unwrap();

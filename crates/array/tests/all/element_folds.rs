@@ -2,8 +2,8 @@
 
 use outcore_array::kernel::{Element, Scalar, Values, ValuesMut};
 use outcore_array::{
-    Array, Bytes, Distribution, ElementFold, ElementType, Goal, ImageGoal, ImageSource, Memory, Part, Random, compute,
-    element_fold, explain,
+    Array, AxisPart, Bytes, Distribution, ElementFold, ElementType, Goal, ImageGoal, ImageSource, InMemory, Random,
+    compute, element_fold, explain,
 };
 use outcore_image::{Error, Result};
 use outcore_io::Runtime;
@@ -24,7 +24,7 @@ fn of<T: Element>(elements: &[T], shape: &[usize]) -> Array {
     let mut words = vec![0u64; bytes.len().div_ceil(8)];
     bytemuck::cast_slice_mut(&mut words)[..bytes.len()].copy_from_slice(bytes);
     let shape = shape.iter().map(|&size| size as u64).collect();
-    Array::from_memory(Memory::new(Arc::new(words) as Arc<dyn Bytes>, T::TYPE, shape))
+    Array::from_memory(InMemory::new(Arc::new(words) as Arc<dyn Bytes>, T::TYPE, shape))
 }
 
 fn values<T: Element>(runtime: &Runtime, array: &Array) -> Result<Vec<T>> {
@@ -95,8 +95,8 @@ fn more_axes_and_other_orders_of_axes() {
     let swapped: Vec<i64> = (0..b).flat_map(|k| (0..a).map(move |i| (i, k))).map(|(i, k)| columns[i * b + k]).collect();
     assert_eq!((last.shape(), values::<i64>(&runtime, &last).unwrap()), (&[3, 2][..], swapped));
     // Rows backwards, and every other one.
-    let part = Part::Range { start: rows as i64 - 1, step: -2, count: 1000 };
-    let whole = |size| Some(Part::Range { start: 0, step: 1, count: size });
+    let part = AxisPart::Range { start: rows as i64 - 1, step: -2, count: 1000 };
+    let whole = |size| Some(AxisPart::Range { start: 0, step: 1, count: size });
     let backwards = x.slice(&[Some(part), whole(2), whole(3)]).unwrap().fold_elements(ordered(), None).unwrap();
     let in_order: Vec<i64> = elements.chunks(a * b).rev().step_by(2).flat_map(|row| row.iter().copied()).collect();
     assert_eq!(values::<i64>(&runtime, &backwards).unwrap(), [expected([in_order])]);
@@ -153,8 +153,8 @@ fn rows_are_folded_by_their_labels() {
         let found = x.group_fold_elements(ordered(), &names, groups as u64).unwrap();
         assert_eq!((found.shape(), values::<i64>(&runtime, &found).unwrap()), (&[5, 2][..], wanted.clone()));
         // A vector, of which the first column is one.
-        let all = Some(Part::Range { start: 0, step: 1, count: rows as u64 });
-        let column = x.slice(&[all, Some(Part::Index(0))]).unwrap();
+        let all = Some(AxisPart::Range { start: 0, step: 1, count: rows as u64 });
+        let column = x.slice(&[all, Some(AxisPart::Index(0))]).unwrap();
         let found = column.group_fold_elements(ordered(), &names, groups as u64).unwrap();
         let firsts: Vec<i64> = wanted.iter().step_by(2).copied().collect();
         assert_eq!((found.shape(), values::<i64>(&runtime, &found).unwrap()), (&[5][..], firsts));
@@ -212,7 +212,7 @@ fn panics_are_errors_with_the_name_of_the_fold() {
         }
         // A single partition is not merged.
         let merges = Arc::new(element_fold("merges", 7i64, add, |_: i64, _: i64| -> i64 { panic!("no") }));
-        let part = x.slice(&[Some(Part::Range { start: 0, step: 1, count: 600 })]).unwrap();
+        let part = x.slice(&[Some(AxisPart::Range { start: 0, step: 1, count: 600 })]).unwrap();
         let found = values::<i64>(&runtime, &part.fold_elements(merges, Some(0)).unwrap()).unwrap();
         assert_eq!(found, [(0..600).fold(7, add)]);
     }
@@ -288,7 +288,7 @@ fn an_image_four_times_the_limit_is_folded_in_one_pass() {
         let file_bytes = std::fs::metadata(path.join("values.pages")).unwrap().len();
         assert!(file_bytes > 4 * 26 * MIB - 4 * MIB && computed.stats.total.bytes_read <= file_bytes);
         assert!(computed.stats.total.bytes_read > file_bytes - MIB, "all pages are read");
-        bits.push(computed.values.iter().map(Memory::to_vec).collect::<Vec<_>>());
+        bits.push(computed.values.iter().map(InMemory::to_vec).collect::<Vec<_>>());
     }
     assert!(bits.iter().all(|own| *own == bits[0]), "results differ");
     let refused = compute(&runtime(26 * MIB, 2), &{

@@ -2,7 +2,7 @@
 //! and nothing left behind.
 
 use outcore_array::kernel::{Binary, Fold};
-use outcore_array::{Array, ElementType, Goal, ImageGoal, ImageSource, Memory, NpySource, compute};
+use outcore_array::{Array, ElementType, Goal, ImageGoal, ImageSource, InMemory, NpySource, compute};
 use outcore_array::{Distribution, Random};
 use outcore_image::{Error, MANIFEST, Result};
 use outcore_io::Runtime;
@@ -42,8 +42,8 @@ fn open(runtime: &Runtime, path: &Path) -> Result<Array> {
     Array::from_source(Arc::new(ImageSource::open(runtime, path)?))
 }
 
-fn bits(values: &[Memory]) -> Vec<Vec<u8>> {
-    values.iter().map(Memory::to_vec).collect()
+fn bits(values: &[InMemory]) -> Vec<Vec<u8>> {
+    values.iter().map(InMemory::to_vec).collect()
 }
 
 fn all_of(path: &Path) -> Vec<u8> {
@@ -208,8 +208,8 @@ fn damage_on_the_way_from_the_device_is_never_a_wrong_result() {
 /// Sums of some columns, an extreme and a product: nothing that needs all pages but the last one.
 fn results(runtime: &Runtime, path: &Path) -> Result<Vec<Result<Vec<u8>>>> {
     let x = open(runtime, path)?;
-    let row = outcore_array::Part::Range { start: 0, step: 1, count: x.shape()[0] };
-    let column = |column| x.slice(&[Some(row), Some(outcore_array::Part::Index(column))]);
+    let row = outcore_array::AxisPart::Range { start: 0, step: 1, count: x.shape()[0] };
+    let column = |column| x.slice(&[Some(row), Some(outcore_array::AxisPart::Index(column))]);
     let goals = [
         column(0)?.cast(ElementType::Int64)?.fold(Fold::Sum, &[0], false)?,
         column(1)?.cast(ElementType::Int64)?.fold(Fold::Max, &[0], false)?,

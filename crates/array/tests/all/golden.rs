@@ -1,7 +1,7 @@
 //! Images of arrays of released versions give the elements that were stored, and what is stored today has their bytes
 //! (`crates/format/tests/golden/README.md`).
 
-use outcore_array::{Array, Bytes, ElementType, Goal, ImageGoal, ImageSource, Memory, compute};
+use outcore_array::{Array, Bytes, ElementType, Goal, ImageGoal, ImageSource, InMemory, compute};
 use outcore_format::{DenseManifest, ImageFile, PAGE_BYTES};
 use outcore_image::MANIFEST;
 use outcore_io::Runtime;
@@ -43,7 +43,7 @@ fn bits(element: ElementType) -> [u64; 10] {
 }
 
 /// The elements of an image, row by row, and its shape and names of columns.
-fn given(name: &str) -> (Memory, Option<Vec<String>>) {
+fn given(name: &str) -> (InMemory, Option<Vec<String>>) {
     let element = ElementType::from_name(name).unwrap_or(ElementType::Float64);
     let (bits, shape, names) = match name {
         "vector" => ((0..510).map(|row| (f64::from(row) / 8.0).to_bits()).collect(), vec![510], None),
@@ -56,7 +56,7 @@ fn given(name: &str) -> (Memory, Option<Vec<String>>) {
         u64::from_ne_bytes(word)
     };
     let words: Arc<dyn Bytes> = Arc::new(bytes.chunks(8).map(word).collect::<Vec<u64>>());
-    (Memory::new(words, element, shape), names)
+    (InMemory::new(words, element, shape), names)
 }
 
 fn names() -> impl Iterator<Item = &'static str> {

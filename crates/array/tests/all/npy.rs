@@ -3,7 +3,7 @@
 
 use outcore_array::internal::Checksum;
 use outcore_array::kernel::Fold;
-use outcore_array::{Array, ElementType, Goal, Memory, NpySource, Part, compute};
+use outcore_array::{Array, AxisPart, ElementType, Goal, InMemory, NpySource, compute};
 use outcore_io::Runtime;
 use outcore_testkit::runtime_under;
 use std::path::Path;
@@ -71,9 +71,9 @@ fn files_of_numpy_are_read_in_place() {
                 let runtime = runtime(2);
                 let x = Array::from_source(Arc::new(NpySource::open(&runtime, &path).unwrap())).unwrap();
                 assert_eq!((x.element(), x.shape()), (element, &[shape.0, shape.1][..]));
-                let all = Part::Range { start: 0, step: 1, count: shape.1 };
-                let back = Part::Range { start: shape.0.max(1) as i64 - 1, step: -1, count: shape.0 };
-                let part = Part::Range { start: 0, step: 3, count: shape.0.div_ceil(3) };
+                let all = AxisPart::Range { start: 0, step: 1, count: shape.1 };
+                let back = AxisPart::Range { start: shape.0.max(1) as i64 - 1, step: -1, count: shape.0 };
+                let part = AxisPart::Range { start: 0, step: 3, count: shape.0.div_ceil(3) };
                 let goals = [
                     x.clone(),
                     x.slice(&[Some(back), Some(all)]).unwrap(),
@@ -86,7 +86,7 @@ fn files_of_numpy_are_read_in_place() {
                 let lines: Vec<&[u8]> = rows.chunks(row_bytes).collect();
                 let reversed: Vec<u8> = lines.iter().rev().flat_map(|line| line.to_vec()).collect();
                 let third: Vec<u8> = lines.iter().step_by(3).flat_map(|line| line.to_vec()).collect();
-                let same = |found: &Memory, expected: &[u8]| {
+                let same = |found: &InMemory, expected: &[u8]| {
                     assert!(found.to_vec() == expected, "{element:?} {shape:?} {by_columns} {big_endian}");
                 };
                 same(&found[0], &rows);
@@ -115,7 +115,7 @@ fn rows_that_were_turned_are_cached() {
         let rows = write(&path, element, shape, false, big_endian);
         let runtime = runtime_under(2, 160 << 20, None);
         let x = Array::from_source(Arc::new(NpySource::open(&runtime, &path).unwrap())).unwrap();
-        let rows_from = |start: i64, count: u64| Some(Part::Range { start, step: 1, count });
+        let rows_from = |start: i64, count: u64| Some(AxisPart::Range { start, step: 1, count });
         let goals = [(0, shape.0), (7, shape.0 - 9), (0, 5)]
             .map(|(start, count)| x.slice(&[rows_from(start, count), rows_from(0, shape.1)]).unwrap())
             .map(Goal::Value);
@@ -160,8 +160,8 @@ fn slices_are_cached_as_whole_files_are() {
         for (start, step, count) in [(7, 1, count), (shape.0 as i64 - 3, -1, count), (5, 3, count / 3)] {
             let runtime = runtime(2);
             let x = Array::from_source(Arc::new(NpySource::open(&runtime, &path).unwrap())).unwrap();
-            let columns = Part::Range { start: 0, step: 1, count: shape.1 };
-            let slice = x.slice(&[Some(Part::Range { start, step, count }), Some(columns)]).unwrap();
+            let columns = AxisPart::Range { start: 0, step: 1, count: shape.1 };
+            let slice = x.slice(&[Some(AxisPart::Range { start, step, count }), Some(columns)]).unwrap();
             let row_bytes = shape.1 as usize * element.bytes();
             let row = |i: u64| &rows[(start + step * i as i64) as usize * row_bytes..][..row_bytes];
             let expected: Vec<u8> = (0..count).flat_map(|i| row(i).iter().copied()).collect();

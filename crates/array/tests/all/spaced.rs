@@ -2,7 +2,8 @@
 
 use outcore_array::kernel::{Binary, Fold, Scalar};
 use outcore_array::{
-    Array, Computed, Distribution, ElementType, Goal, ImageGoal, ImageSource, Memory, Part, Random, compute, explain,
+    Array, AxisPart, Computed, Distribution, ElementType, Goal, ImageGoal, ImageSource, InMemory, Random, compute,
+    explain,
 };
 use outcore_io::Runtime;
 use outcore_testkit::runtime_under;
@@ -26,12 +27,12 @@ fn whole(array: Array) -> Goal {
 
 /// Rows of all columns, or of some.
 fn part(x: &Array, (start, step, count): (i64, i64, u64), columns: (i64, u64)) -> Array {
-    let columns = Part::Range { start: columns.0, step: 1, count: columns.1 };
-    x.slice(&[Some(Part::Range { start, step, count }), Some(columns)]).unwrap()
+    let columns = AxisPart::Range { start: columns.0, step: 1, count: columns.1 };
+    x.slice(&[Some(AxisPart::Range { start, step, count }), Some(columns)]).unwrap()
 }
 
 fn bits(computed: &Computed) -> Vec<Vec<u8>> {
-    computed.values.iter().map(Memory::to_vec).collect()
+    computed.values.iter().map(InMemory::to_vec).collect()
 }
 
 #[test]
@@ -108,7 +109,7 @@ fn rows_far_apart_are_stored_and_damage_is_reported() {
         Array::range(Scalar::Int64(0), Scalar::Int64(1), 1_000_000).unwrap().cast(ElementType::Float32).unwrap();
     store(&runtime, &numbers, &path);
     let open = |path: &Path| Array::from_source(Arc::new(ImageSource::open(&runtime, path).unwrap())).unwrap();
-    let rows = Part::Range { start: 1, step: 20_000, count: 50 };
+    let rows = AxisPart::Range { start: 1, step: 20_000, count: 50 };
     store(&runtime, &open(&path).slice(&[Some(rows)]).unwrap(), &other);
     let found = compute(&runtime, &[whole(open(&other).cast(ElementType::Int64).unwrap())]).unwrap();
     let expected: Vec<u8> = (0..50i64).flat_map(|i| (1 + 20_000 * i).to_ne_bytes()).collect();

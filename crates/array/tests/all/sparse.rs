@@ -1,7 +1,9 @@
 //! Products of sparse matrices with arrays: in memory, in temporary files, row by row, with the same bits.
 
 use outcore_array::kernel::{Binary, Fold, Scalar};
-use outcore_array::{Array, Distribution, ElementType, Goal, ImageGoal, ImageSource, Memory, Random, compute, explain};
+use outcore_array::{
+    Array, Distribution, ElementType, Goal, ImageGoal, ImageSource, InMemory, Random, compute, explain,
+};
 use outcore_graph::Graph;
 use outcore_graph::import::{Duplicates, ImportOptions, InputOptions, OrderChoice, import, open};
 use outcore_image::{Error, ImageOptions};
@@ -46,7 +48,7 @@ fn factor(rows: u64, columns: u64) -> Array {
 
 fn values(runtime: &Runtime, arrays: &[&Array]) -> Vec<Vec<u8>> {
     let goals: Vec<Goal> = arrays.iter().map(|&array| Goal::Value(array.clone())).collect();
-    compute(runtime, &goals).unwrap().values.iter().map(Memory::to_vec).collect()
+    compute(runtime, &goals).unwrap().values.iter().map(InMemory::to_vec).collect()
 }
 
 fn numbers(bytes: &[u8]) -> Vec<f64> {
@@ -104,7 +106,7 @@ fn a_product_far_larger_than_the_limit_takes_one_pass_and_has_the_same_bits_for_
         // Some pages have rows of two stretches.
         let found = computed.stats.total.pages_wanted;
         assert!((pages..=pages + 64).contains(&found), "{found} of {pages}");
-        let bits: Vec<Vec<u8>> = computed.values.iter().map(Memory::to_vec).collect();
+        let bits: Vec<Vec<u8>> = computed.values.iter().map(InMemory::to_vec).collect();
         assert_eq!(before.get_or_insert(bits.clone()), &bits);
     }
 }

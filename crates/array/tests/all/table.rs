@@ -3,7 +3,9 @@
 
 use arrow_array::{ArrayRef, Float64Array, Int32Array, RecordBatch, StringArray};
 use outcore_array::kernel::Fold;
-use outcore_array::{Array, ArrayImportOptions, Goal, ImageSource, Memory, Part, compute, explain, import_array_file};
+use outcore_array::{
+    Array, ArrayImportOptions, AxisPart, Goal, ImageSource, InMemory, compute, explain, import_array_file,
+};
 use outcore_image::{Error, Result};
 use outcore_io::Runtime;
 use outcore_io::backend::{Backend, Faults, Sim};
@@ -92,8 +94,8 @@ fn goals(x: &Array) -> Vec<Goal> {
     [sum, gram, row_sums].into_iter().map(Goal::Value).collect()
 }
 
-fn bits(values: &[Memory]) -> Vec<Vec<u8>> {
-    values.iter().map(Memory::to_vec).collect()
+fn bits(values: &[InMemory]) -> Vec<Vec<u8>> {
+    values.iter().map(InMemory::to_vec).collect()
 }
 
 #[test]
@@ -242,7 +244,7 @@ fn few_columns_are_read_alone_and_any_rows() {
         write(&path, &rows, kind);
         let x = open(&runtime, &path).unwrap();
         let part = |start: u64, step: i64, count: u64| {
-            x.slice(&[Some(Part::Range { start: start as i64, step, count }), Some(Part::Index(2))]).unwrap()
+            x.slice(&[Some(AxisPart::Range { start: start as i64, step, count }), Some(AxisPart::Index(2))]).unwrap()
         };
         for (start, step, count) in [(0, 1, 300_000), (299_999, -1, 300_000), (123_457, 1, 9), (5, 7, 40_000)] {
             let found = compute(&runtime, &[Goal::Value(part(start, step, count))]).unwrap();

@@ -7,7 +7,7 @@ use super::{BLOCK_EDGES, GenerateOptions, Generator};
 use crate::import::{ImportOptions, OrderChoice};
 use flate2::write::GzEncoder;
 use outcore_image::{Error, Partial, Result};
-use outcore_ingest::{Choice, OwnComment, Weights};
+use outcore_ingest::{BatchWeights, Choice, OwnComment};
 use outcore_io::{Runtime, Task, Unit, Writer, folder, into_inner, lock};
 use outcore_table::Compression;
 use std::io::Write;
@@ -177,7 +177,7 @@ impl Writing<'_> {
 
     fn work(&self, progress: &Task) -> Result<()> {
         let _reservation = self.runtime.budget().reserve("generating edges", WORKER_BYTES)?;
-        let (mut ids, mut weights, mut bytes) = (Vec::new(), Weights::None, Vec::new());
+        let (mut ids, mut weights, mut bytes) = (Vec::new(), BatchWeights::None, Vec::new());
         // An empty graph has one empty block, which has the header or an empty member.
         let blocks = self.generator.edges.div_ceil(BLOCK_EDGES).max(1);
         loop {
@@ -199,7 +199,7 @@ impl Writing<'_> {
         }
     }
 
-    fn render(&self, begins: bool, ids: &[u64], weights: &Weights, bytes: &mut Vec<u8>) {
+    fn render(&self, begins: bool, ids: &[u64], weights: &BatchWeights, bytes: &mut Vec<u8>) {
         let Some(separator) = self.format.separator else {
             bytes.extend(ids.iter().flat_map(|id| id.to_le_bytes()));
             return;
@@ -213,12 +213,12 @@ impl Writing<'_> {
             decimal(edge[1], bytes);
             match weights {
                 // None is complex: these are graphs.
-                Weights::None | Weights::Complex(_) => {}
-                Weights::Integer(weights) => {
+                BatchWeights::None | BatchWeights::Complex(_) => {}
+                BatchWeights::Integer(weights) => {
                     bytes.push(separator);
                     decimal(weights[i].unsigned_abs(), bytes);
                 }
-                Weights::Real(weights) => {
+                BatchWeights::Real(weights) => {
                     bytes.extend_from_slice(format!("{}{}", separator as char, weights[i]).as_bytes())
                 }
             }

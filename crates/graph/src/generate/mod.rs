@@ -13,7 +13,9 @@ mod file;
 pub use file::{GENERATE_ENDINGS, GenerateReport, write};
 
 use outcore_image::{Error, Result};
-use outcore_ingest::{Block, BlockData, Choice, EdgeBatch, Facts, Ids, Parser, ReadBlocks, Source, TakeBatch, Weights};
+use outcore_ingest::{
+    BatchWeights, Block, BlockData, Choice, EdgeBatch, Facts, Ids, Parser, ReadBlocks, Source, TakeBatch,
+};
 use outcore_io::{Runtime, SPLIT_MIX_STEP, split_mix};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -60,7 +62,7 @@ impl Shape {
     }
 }
 
-/// Weights of a generated graph.
+/// BatchWeights of a generated graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GeneratedWeights {
     /// Whole numbers from 1 to 255, each as likely: GAP's.
@@ -87,7 +89,7 @@ pub struct GenerateOptions {
     pub edge_factor: u64,
     /// Other seeds give other graphs.
     pub seed: u64,
-    /// Weights of the edges, if any.
+    /// BatchWeights of the edges, if any.
     pub weights: Option<GeneratedWeights>,
 }
 
@@ -145,13 +147,13 @@ impl ReadBlocks for Generated {
 pub fn for_each_edges(
     runtime: &Runtime,
     options: &GenerateOptions,
-    visit: impl Fn(&[u64], &Weights) + Sync,
+    visit: impl Fn(&[u64], &BatchWeights) + Sync,
 ) -> Result<()> {
     let generator = Generator::new(options)?;
     let next = AtomicU64::new(0);
     let work = |_| {
         let _reservation = runtime.budget().reserve("generating edges", BATCH_BYTES)?;
-        let (mut ids, mut weights) = (Vec::new(), Weights::None);
+        let (mut ids, mut weights) = (Vec::new(), BatchWeights::None);
         loop {
             let first = next.fetch_add(BLOCK_EDGES, Ordering::Relaxed);
             if first >= generator.edges {
@@ -196,7 +198,7 @@ impl Generator {
     }
 
     /// Appends edges with these numbers.
-    fn fill(&self, numbers: std::ops::Range<u64>, ids: &mut Vec<u64>, weights: &mut Weights) {
+    fn fill(&self, numbers: std::ops::Range<u64>, ids: &mut Vec<u64>, weights: &mut BatchWeights) {
         let scale = self.options.scale;
         ids.reserve(2 * (numbers.end - numbers.start) as usize);
         let (rows, columns) = grid(scale);
@@ -297,7 +299,7 @@ mod tests {
     fn edges(options: &GenerateOptions) -> Vec<u64> {
         let generator = Generator::new(options).unwrap();
         let mut ids = Vec::new();
-        generator.fill(0..generator.edges, &mut ids, &mut Weights::None);
+        generator.fill(0..generator.edges, &mut ids, &mut BatchWeights::None);
         assert!(ids.iter().all(|&id| id < 1 << options.scale));
         ids
     }
@@ -352,9 +354,9 @@ mod tests {
             let options =
                 GenerateOptions { scale: 13, edge_factor: 20, weights: Some(kind), ..GenerateOptions::default() };
             let generator = Generator::new(&options).unwrap();
-            let (mut ids, mut weights) = (Vec::new(), Weights::None);
+            let (mut ids, mut weights) = (Vec::new(), BatchWeights::None);
             generator.fill(0..1000, &mut ids, &mut weights);
-            let (mut later, mut later_weights) = (Vec::new(), Weights::None);
+            let (mut later, mut later_weights) = (Vec::new(), BatchWeights::None);
             generator.fill(700..1000, &mut later, &mut later_weights);
             assert_eq!(later, ids[1400..]);
             match kind {
@@ -382,7 +384,7 @@ mod tests {
             let runtime = Runtime::new(options_).unwrap();
             let edges = std::sync::Mutex::new(Vec::new());
             for_each_edges(&runtime, &options, |ids, weights| {
-                assert_eq!(weights, &Weights::None);
+                assert_eq!(weights, &BatchWeights::None);
                 edges.lock().unwrap().extend(ids.chunks_exact(2).map(|edge| (edge[0], edge[1])));
             })
             .unwrap();

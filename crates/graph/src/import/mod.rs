@@ -52,9 +52,10 @@ pub use images::{Input, Part, is_image, of_graph, open_inputs, open_several};
 pub use iterator::{Cell, EdgeId, EdgeTuple, EdgeWeight, from_edges};
 pub use options::{Duplicates, ImportOptions, ImportReport, ImportStats, OrderChoice, SelfLoops};
 pub use outcore_ingest::{
-    AttributeField, Attributes, Block, BlockData, Condition, EdgeBatch, Facts, GraphalyticsProperties, IdKind, Ids,
-    InputOptions, Literal, Nulls, Parser, ReadBlocks, Rows, SIDES, Source, TakeBatch, TextFacts, Weights, count_edges,
-    each_vertex_id, formats, from_batches, open, with_shape, with_vertex_range, with_vertex_table, with_vertices,
+    AttributeField, Attributes, BatchWeights, Block, BlockData, Condition, EdgeBatch, Facts, GraphalyticsProperties,
+    IdKind, Ids, InputOptions, Literal, Nulls, Parser, ReadBlocks, Rows, SIDES, Source, TakeBatch, TextFacts,
+    count_edges, each_vertex_id, formats, from_batches, open, with_shape, with_vertex_range, with_vertex_table,
+    with_vertices,
 };
 pub use read::ReadEdge;
 pub use summary::ImportSummary;

@@ -12,7 +12,7 @@ use super::options::{OrderChoice, SelfLoops};
 use super::sample::Sample;
 use outcore_format::ValueType;
 use outcore_image::{Error, Result};
-use outcore_ingest::{Block, EdgeBatch, Facts, Ids, Parser, Plan, Source, Weights, mixed_ids};
+use outcore_ingest::{BatchWeights, Block, EdgeBatch, Facts, Ids, Parser, Plan, Source, mixed_ids};
 use outcore_io::{Reservation, Spill, Task, Unit, into_inner, lock};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -114,10 +114,10 @@ impl ReadEdge {
             }
         };
         let weight = |edge: usize| match &batch.weights {
-            Weights::None => None,
-            Weights::Integer(values) => values.get(edge).map(i64::to_string),
-            Weights::Real(values) => values.get(edge).map(f64::to_string),
-            Weights::Complex(values) => values.get(edge).map(|[real, imaginary]| format!("{real}{imaginary:+}i")),
+            BatchWeights::None => None,
+            BatchWeights::Integer(values) => values.get(edge).map(i64::to_string),
+            BatchWeights::Real(values) => values.get(edge).map(f64::to_string),
+            BatchWeights::Complex(values) => values.get(edge).map(|[real, imaginary]| format!("{real}{imaginary:+}i")),
         };
         let count = (batch.ids.len() / 2).min(FIRST_EDGES);
         (0..count).map(|i| ReadEdge { source: id(2 * i), target: id(2 * i + 1), weight: weight(i) }).collect()
@@ -153,10 +153,10 @@ fn mirror(batch: &mut EdgeBatch) -> Vec<usize> {
         }
     }
     match &mut batch.weights {
-        Weights::None => {}
-        Weights::Integer(values) => mirrored.iter().for_each(|&edge| values.push(values[edge])),
-        Weights::Real(values) => mirrored.iter().for_each(|&edge| values.push(values[edge])),
-        Weights::Complex(values) => mirrored.iter().for_each(|&edge| values.push(values[edge])),
+        BatchWeights::None => {}
+        BatchWeights::Integer(values) => mirrored.iter().for_each(|&edge| values.push(values[edge])),
+        BatchWeights::Real(values) => mirrored.iter().for_each(|&edge| values.push(values[edge])),
+        BatchWeights::Complex(values) => mirrored.iter().for_each(|&edge| values.push(values[edge])),
     }
     mirrored
 }
@@ -425,7 +425,7 @@ impl<'a> Worker<'a> {
         let edges = batch.ids.len() / 2;
         let strings = self.shared.job.facts.string_ids;
         let weights = batch.weights.count();
-        let is_complex = matches!(batch.weights, Weights::Complex(_));
+        let is_complex = matches!(batch.weights, BatchWeights::Complex(_));
         let weighted = self.shared.job.facts.weights.is_some();
         let fits = batch.ids.len().is_multiple_of(2)
             && (edges == 0 || weights.is_some() == weighted && weights.is_none_or(|count| count == edges))
@@ -447,7 +447,7 @@ impl<'a> Worker<'a> {
             }
         }
         self.note_weights(&batch.weights);
-        self.edges.set_real(matches!(batch.weights, Weights::Real(_) | Weights::Complex(_)))?;
+        self.edges.set_real(matches!(batch.weights, BatchWeights::Real(_) | BatchWeights::Complex(_)))?;
         let mut at = 0;
         while at < edges {
             at += self.take_group(batch, at, (edges - at).min(GROUP_EDGES))?;
@@ -468,17 +468,17 @@ impl<'a> Worker<'a> {
         Ok(())
     }
 
-    fn note_weights(&mut self, weights: &Weights) {
+    fn note_weights(&mut self, weights: &BatchWeights) {
         let facts = &mut self.input.weights;
         match weights {
             // Complex numbers have one type only.
-            Weights::None | Weights::Complex(_) => {}
-            Weights::Integer(values) => {
+            BatchWeights::None | BatchWeights::Complex(_) => {}
+            BatchWeights::Integer(values) => {
                 facts.large |= values.iter().any(|value| value.unsigned_abs() > EXACT);
                 facts.note_range(values.iter().copied());
                 facts.wide |= values.iter().any(|&value| f64::from(value as f32) != value as f64);
             }
-            Weights::Real(values) => {
+            BatchWeights::Real(values) => {
                 facts.note_range(values.iter().map(|&value| value as i64));
                 facts.wide |= values.iter().any(|&value| f64::from(value as f32) != value);
                 // In text nothing but the number tells its type: whole ones that 64 bits hold are whole there.
@@ -512,20 +512,20 @@ impl<'a> Worker<'a> {
         let pack = |edge: &[u32]| u64::from(edge[0]) | u64::from(edge[1]) << 32;
         let pairs = locals.chunks_exact(2);
         match &batch.weights {
-            Weights::None if edge_words == 1 && (loops == 0 || !drop_loops) => {
+            BatchWeights::None if edge_words == 1 && (loops == 0 || !drop_loops) => {
                 self.edges.write_all(pairs.map(|edge| [pack(edge)]))?
             }
-            Weights::None if edge_words == 1 => {
+            BatchWeights::None if edge_words == 1 => {
                 self.edges.write_all(pairs.filter(|edge| is_stored(edge)).map(|edge| [pack(edge)]))?
             }
             weights => {
                 let first = batch.sequence << 32 | (self.block_edges + at as u64);
                 let weighted = pairs.enumerate().filter(|(_, edge)| is_stored(edge)).map(|(i, edge)| {
                     let [weight, imaginary] = match weights {
-                        Weights::Integer(values) => [values[at + i] as u64, 0],
-                        Weights::Real(values) => [values[at + i].to_bits(), 0],
-                        Weights::Complex(values) => values[at + i].map(f64::to_bits),
-                        Weights::None => [0; 2],
+                        BatchWeights::Integer(values) => [values[at + i] as u64, 0],
+                        BatchWeights::Real(values) => [values[at + i].to_bits(), 0],
+                        BatchWeights::Complex(values) => values[at + i].map(f64::to_bits),
+                        BatchWeights::None => [0; 2],
                     };
                     [pack(edge), weight, first + i as u64, imaginary]
                 });

@@ -4,7 +4,7 @@ use crate::common;
 
 use common::{Model, ModelIds, open};
 use outcore_format::{Order, WeightKind};
-use outcore_graph::import::{Block, EdgeBatch, Ids, ImportOptions, InputOptions, Weights};
+use outcore_graph::import::{BatchWeights, Block, EdgeBatch, Ids, ImportOptions, InputOptions};
 use outcore_graph::{ExportReport, Graph, check_export_memory, export, export_vertices, export_with};
 use outcore_image::Error;
 use outcore_io::Array;
@@ -44,10 +44,10 @@ fn read(path: &Path, directed: bool) -> (Edges, BTreeSet<String>, Option<bool>) 
         parser.parse(&block, &mut batch, &mut |_| Ok(())).unwrap();
         for i in 0..batch.ids.len() / 2 {
             let weight = match &batch.weights {
-                Weights::None => None,
-                Weights::Integer(values) => Some(values[i] as f64),
-                Weights::Real(values) => Some(values[i]),
-                Weights::Complex(_) => panic!("graphs have no complex weights"),
+                BatchWeights::None => None,
+                BatchWeights::Integer(values) => Some(values[i] as f64),
+                BatchWeights::Real(values) => Some(values[i]),
+                BatchWeights::Complex(_) => panic!("graphs have no complex weights"),
             };
             let (one, other) = (text_of(&batch.ids, 2 * i), text_of(&batch.ids, 2 * i + 1));
             vertices.extend([one.clone(), other.clone()]);

@@ -3,7 +3,7 @@
 //! Real data is read where it is present: the directory in `OUTCORE_DATA`, else `../shared/data` beside the repository.
 
 use outcore_graph::import::{
-    self, Block, EdgeBatch, Facts, IdKind, Ids, InputOptions, Source, Weights, count_edges, formats, from_batches,
+    self, BatchWeights, Block, EdgeBatch, Facts, IdKind, Ids, InputOptions, Source, count_edges, formats, from_batches,
 };
 use outcore_image::{Error, Result};
 use outcore_io::{Runtime, RuntimeOptions};
@@ -88,10 +88,10 @@ fn collect(mut source: Source) -> Result<Read> {
             Ids::Text { ends, .. } => read.strings += ends.len(),
         }
         match batch.weights {
-            Weights::None => {}
-            Weights::Integer(values) => read.weights.extend(values.iter().map(|&value| value as f64)),
-            Weights::Real(values) => read.weights.extend(values),
-            Weights::Complex(_) => panic!("graphs have no complex weights"),
+            BatchWeights::None => {}
+            BatchWeights::Integer(values) => read.weights.extend(values.iter().map(|&value| value as f64)),
+            BatchWeights::Real(values) => read.weights.extend(values),
+            BatchWeights::Complex(_) => panic!("graphs have no complex weights"),
         }
         if let Ids::Integer { values, .. } = batch.vertices {
             read.vertices.extend(values);

@@ -2,7 +2,9 @@
 #![allow(dead_code)]
 
 use outcore_format::{IdColumn, Kind, Lists, Manifest, Order, Origin, PAGE_BYTES, Shape, ValueType};
-use outcore_graph::import::{Block, BlockData, EdgeBatch, Facts, Ids, Parser, ReadBlocks, Source, TakeBatch, Weights};
+use outcore_graph::import::{
+    BatchWeights, Block, BlockData, EdgeBatch, Facts, Ids, Parser, ReadBlocks, Source, TakeBatch,
+};
 use outcore_image::ImageFile;
 use outcore_image::{Error, Result};
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,7 +23,7 @@ pub enum Id {
 pub struct Given {
     pub edges: Vec<(Id, Id)>,
     pub weights: Option<Vec<f64>>,
-    /// Weights are whole numbers by their type.
+    /// BatchWeights are whole numbers by their type.
     pub integer_weights: bool,
     pub vertices: Vec<Id>,
     pub declared: Option<(u64, u64)>,
@@ -103,13 +105,13 @@ impl Parser for GivenParser {
             push(&mut batch.vertices, id);
         }
         batch.weights = match &given.weights {
-            None => Weights::None,
+            None => BatchWeights::None,
             Some(weights) => {
                 let weights = part(weights, block.sequence, step);
                 if given.integer_weights {
-                    Weights::Integer(weights.iter().map(|&weight| weight as i64).collect())
+                    BatchWeights::Integer(weights.iter().map(|&weight| weight as i64).collect())
                 } else {
-                    Weights::Real(weights.to_vec())
+                    BatchWeights::Real(weights.to_vec())
                 }
             }
         };
@@ -279,7 +281,7 @@ fn read_ids(path: &Path, manifest: &Manifest) -> Vec<Id> {
     }
 }
 
-/// Weights of the entries of lists by user ids, as the obvious importer makes them of an input.
+/// BatchWeights of the entries of lists by user ids, as the obvious importer makes them of an input.
 pub type Entries = BTreeMap<(Id, Id), Vec<f64>>;
 
 /// The lists of an image by the user's ids, with weights (1 where there are none) in the order of the list.

@@ -1,6 +1,6 @@
 //! Comparison of the values of edges with those of a condition, in the kind of the column.
 
-use crate::batch::{EdgeBatch, Ids, Weights};
+use crate::batch::{BatchWeights, EdgeBatch, Ids};
 use crate::column_names::listed;
 use crate::condition::{Comparison, Condition, Literal, refused};
 use crate::tables::attributes::{AttributeField, AttributeValues, form};
@@ -28,7 +28,7 @@ pub(super) struct Columns<'a> {
 #[derive(Clone, Copy, PartialEq)]
 enum Column {
     Attribute(usize),
-    Weights,
+    BatchWeights,
     /// The ids of sources or of targets.
     End(usize),
 }
@@ -40,7 +40,7 @@ impl<'a> Columns<'a> {
             return Ok((Column::Attribute(place), self.attributes[place].kind.clone()));
         }
         if self.weights == Some(name) {
-            return Ok((Column::Weights, AttributeKind::Real));
+            return Ok((Column::BatchWeights, AttributeKind::Real));
         }
         // A column without a name is called by its number.
         let is_own = |own: &str| own == name || own.strip_prefix("column ") == Some(name);
@@ -104,7 +104,7 @@ impl Check {
                 return Err(refused(text, &expected));
             }
             // Whole weights are compared as such, and so are ids.
-            let whole = || Value::of(&AttributeKind::Integer, text).filter(|_| column == Column::Weights);
+            let whole = || Value::of(&AttributeKind::Integer, text).filter(|_| column == Column::BatchWeights);
             let is_id = |value: &Value<'_>| !matches!((column, value), (Column::End(_), Value::Real(_)));
             whole().or_else(|| Value::of(&kind, text)).filter(is_id).ok_or_else(|| {
                 let expected = format!("a value that `{name}` can have ({})", form(&kind));
@@ -137,20 +137,20 @@ impl Check {
         let column = match self.column {
             Column::Attribute(place) => &batch.attributes[place],
             Column::End(end) => return self.apply_to_ids(&batch.ids, end, marks),
-            Column::Weights => {
+            Column::BatchWeights => {
                 let unweighted = &batch.unweighted;
                 let has_none = |edge: usize| unweighted.binary_search_by_key(&edge, |one| one.edge).is_ok();
                 return match &batch.weights {
-                    Weights::Integer(values) => each(&|edge| match has_none(edge) {
+                    BatchWeights::Integer(values) => each(&|edge| match has_none(edge) {
                         true => Value::Missing,
                         false => Value::Whole(values[edge].into()),
                     }),
-                    Weights::Real(values) => each(&|edge| match has_none(edge) {
+                    BatchWeights::Real(values) => each(&|edge| match has_none(edge) {
                         true => Value::Missing,
                         false => Value::Real(values[edge]),
                     }),
                     // A graph without weights, or with complex ones, has no condition on them.
-                    Weights::None | Weights::Complex(_) => {}
+                    BatchWeights::None | BatchWeights::Complex(_) => {}
                 };
             }
         };

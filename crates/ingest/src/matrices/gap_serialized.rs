@@ -17,7 +17,7 @@
 //! Format: Beamer, Asanović, Patterson, "The GAP benchmark suite", arXiv 1508.03619, 2015, and its reference code.
 
 use crate::batch::{
-    BLOCK_BYTES, Block, BlockData, EdgeBatch, Facts, InputOptions, Parser, ReadBlocks, Source, TakeBatch, Weights,
+    BLOCK_BYTES, BatchWeights, Block, BlockData, EdgeBatch, Facts, InputOptions, Parser, ReadBlocks, Source, TakeBatch,
 };
 use crate::input::file::{Input, Stream};
 use crate::mix::mix;
@@ -400,7 +400,7 @@ impl Serialized {
 impl Parser for Serialized {
     fn parse(&self, block: &Block, batch: &mut EdgeBatch, take: &mut TakeBatch<'_>) -> Result<()> {
         begin(batch, block, false);
-        batch.weights = if self.weights_wanted { Weights::Integer(Vec::new()) } else { Weights::None };
+        batch.weights = if self.weights_wanted { BatchWeights::Integer(Vec::new()) } else { BatchWeights::None };
         let bytes = text_of(block, &self.path)?;
         let (count, bytes) = bytes.split_first_chunk().map_or((0, bytes), |(count, rest)| {
             (u32::from_le_bytes(*count) as usize, rest) //

@@ -11,7 +11,7 @@
 //! that is refused; a note counts the entries of each triangle where only some stand in the other one.
 //! `nan` is a value that matrices have, so it passes.
 
-use crate::batch::{Block, EdgeBatch, Facts, InputOptions, Parser, Source, TakeBatch, Weights, bad_record};
+use crate::batch::{BatchWeights, Block, EdgeBatch, Facts, InputOptions, Parser, Source, TakeBatch, bad_record};
 use crate::input::file::Input;
 use crate::matrices::matrix_header::{Layout, MatrixHeader, Symmetry, Values, read_header};
 use crate::text::blocks::LineBlocks;
@@ -256,11 +256,11 @@ impl MatrixMarket {
 }
 
 /// Appends a value to weights of its kind; there are none if they are not wanted.
-fn push_value(weights: &mut Weights, value: Option<Value>) {
+fn push_value(weights: &mut BatchWeights, value: Option<Value>) {
     match (weights, value) {
-        (Weights::Integer(weights), Some(Value::Integer(value))) => weights.push(value),
-        (Weights::Real(weights), Some(Value::Real(value))) => weights.push(value),
-        (Weights::Complex(weights), Some(Value::Complex(value))) => weights.push(value),
+        (BatchWeights::Integer(weights), Some(Value::Integer(value))) => weights.push(value),
+        (BatchWeights::Real(weights), Some(Value::Real(value))) => weights.push(value),
+        (BatchWeights::Complex(weights), Some(Value::Complex(value))) => weights.push(value),
         _ => {}
     }
 }
@@ -320,10 +320,10 @@ impl Parser for MatrixMarket {
         begin(batch, block, false);
         let text = text_of(block, &self.path)?;
         batch.weights = match self.header.values {
-            _ if !self.weights_wanted => Weights::None,
-            Values::Integer { .. } => Weights::Integer(Vec::new()),
-            Values::Complex => Weights::Complex(Vec::new()),
-            _ => Weights::Real(Vec::new()),
+            _ if !self.weights_wanted => BatchWeights::None,
+            Values::Integer { .. } => BatchWeights::Integer(Vec::new()),
+            Values::Complex => BatchWeights::Complex(Vec::new()),
+            _ => BatchWeights::Real(Vec::new()),
         };
         let (mut entries, mut sums) = (0, Sums::default());
         let mut place = Cell { row: 0, column: 0 };

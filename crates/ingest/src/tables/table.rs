@@ -10,8 +10,8 @@
 
 use crate::batch::LeftOut;
 use crate::batch::{
-    Block, BlockData, EdgeBatch, FULL_BYTES, Facts, IdKind, Ids, InputOptions, Parser, ReadBlocks, Rows, Source,
-    TakeBatch, Unweighted, Weights,
+    BatchWeights, Block, BlockData, EdgeBatch, FULL_BYTES, Facts, IdKind, Ids, InputOptions, Parser, ReadBlocks, Rows,
+    Source, TakeBatch, Unweighted,
 };
 use crate::bipartite::with_sides;
 use crate::column_names::{column_asked, find_ends, kinds_note, unread_columns, usual_weight};
@@ -622,9 +622,9 @@ impl TableParser {
     }
 
     /// The weights of rows, 0 for those without one.
-    fn weights(&self, table: &RecordBatch, first_record: u64, unweighted: &[Unweighted]) -> Result<Weights> {
+    fn weights(&self, table: &RecordBatch, first_record: u64, unweighted: &[Unweighted]) -> Result<BatchWeights> {
         if self.columns.weight.is_none() {
-            return Ok(Weights::None);
+            return Ok(BatchWeights::None);
         }
         let has_none = |edge: usize| unweighted.binary_search_by_key(&edge, |one| one.edge).is_ok();
         let (column, name) = match unweighted.is_empty() {
@@ -639,7 +639,7 @@ impl TableParser {
             let found = values.iter().position(|parts| parts.iter().any(|part| !part.is_finite()));
             let text = |place: usize| format!("{} + {}i", values[place][0], values[place][1]);
             self.check_finite(found.map(|place| (place, text(place))), name, first_record)?;
-            return Ok(Weights::Complex(values));
+            return Ok(BatchWeights::Complex(values));
         }
         let (mut integers, mut wide) = (Vec::with_capacity(table.num_rows()), None);
         let is_integer = each_integer(column, |value| {
@@ -656,7 +656,7 @@ impl TableParser {
                 .advise("cast the column to float64; rows count from 0"));
         }
         if is_integer {
-            return Ok(Weights::Integer(integers));
+            return Ok(BatchWeights::Integer(integers));
         }
         let mut values = Vec::with_capacity(table.num_rows());
         if !each_real(column, |value| values.push(if has_none(values.len()) { 0.0 } else { value })) {
@@ -665,7 +665,7 @@ impl TableParser {
         }
         let found = values.iter().position(|value| !value.is_finite());
         self.check_finite(found.map(|place| (place, values[place].to_string())), name, first_record)?;
-        Ok(Weights::Real(values))
+        Ok(BatchWeights::Real(values))
     }
 
     /// Refuses a weight that is not finite: its place in a block, and what it is.

@@ -3,7 +3,7 @@
 //! Vertex i's line may be empty. Lines may have any length: a block may start in the middle of one.
 //! Format: the documentation of `ASCIIGraph` in the WebGraph framework (Boldi and Vigna, WWW 2004).
 
-use crate::batch::{Block, EdgeBatch, Facts, InputOptions, Parser, Source, TakeBatch, Weights, bad_record};
+use crate::batch::{BatchWeights, Block, EdgeBatch, Facts, InputOptions, Parser, Source, TakeBatch, bad_record};
 use crate::input::file::Input;
 use crate::text::blocks::LineBlocks;
 use crate::text::columns::Comments;
@@ -41,7 +41,7 @@ struct AsciiGraph {
 impl Parser for AsciiGraph {
     fn parse(&self, block: &Block, batch: &mut EdgeBatch, take: &mut TakeBatch<'_>) -> Result<()> {
         begin(batch, block, false);
-        batch.weights = Weights::None;
+        batch.weights = BatchWeights::None;
         let numbers = (block.first_record..).zip(block.first_vertex..);
         for ((number, vertex), line) in numbers.zip(lines(text_of(block, &self.path)?)) {
             if vertex >= self.vertices {

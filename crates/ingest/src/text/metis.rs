@@ -196,7 +196,7 @@ impl Parser for Metis {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::batch::Weights;
+    use crate::batch::BatchWeights;
     use crate::open::open_memory;
     use crate::testing::{edges_of, failure_of};
 
@@ -265,7 +265,7 @@ mod tests {
                 let mut take = |batch: &mut EdgeBatch| {
                     assert!(batch.ids.len() <= (1 << 20) / 8, "{format}: {} ids", batch.ids.len());
                     edges += batch.ids.len() / 2;
-                    if let Weights::Real(reals) = &batch.weights {
+                    if let BatchWeights::Real(reals) = &batch.weights {
                         assert!(reals.iter().all(|&weight| weight == 5.0) && 2 * reals.len() == batch.ids.len());
                         weights += reals.len();
                     }

@@ -3,7 +3,7 @@
 //! Edge lists need nothing but line numbers. Adjacency formats need to know which vertex a block starts with, and dense
 //! matrices which entry: the cutter counts those, because only it sees the blocks in order.
 
-use crate::batch::{Block, BlockData, EdgeBatch, Facts, Ids, Parser, ReadBlocks, Source, Weights, bad_record};
+use crate::batch::{BatchWeights, Block, BlockData, EdgeBatch, Facts, Ids, Parser, ReadBlocks, Source, bad_record};
 use crate::mix::mix;
 use crate::text::blocks::{LineBlocks, Lines};
 use crate::text::number::lines;
@@ -174,7 +174,7 @@ pub(crate) fn begin_at(batch: &mut EdgeBatch, sequence: u64, strings: bool) {
 pub(crate) fn begin_weights(batch: &mut EdgeBatch, are_wanted: bool) {
     match are_wanted {
         true => batch.weights.reals().clear(),
-        false => batch.weights = Weights::None,
+        false => batch.weights = BatchWeights::None,
     }
 }
 

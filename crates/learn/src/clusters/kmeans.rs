@@ -15,7 +15,10 @@ use crate::clusters::bounds::{Bounds, Look};
 use crate::clusters::lloyd::{Lloyd, MOST_MULTIPLIED, Sums, squared_distances};
 use crate::clusters::seeding::{Nearest, Pick, picked, reclustered, reclustering_bytes};
 use crate::common::{Costs, array_of, columns, finite_rows, matrix, no_overflow, operands, positive, scalar, usage};
-use crate::declare::{Data, Declaration, Found, N_INIT, Plan, Table, numbered, rows_shape, unconverged};
+use crate::declare::{
+    Data, N_INIT, StatisticDeclaration, StatisticFinding, StatisticPlan, StatisticTable, numbered, rows_shape,
+    unconverged,
+};
 use crate::moments::class_moments::{ClassMoments, Classes};
 use crate::phases::{Phase, bytes_of, require, require_own};
 use outcore_array::kernel::{Binary, Fold, Scalar};
@@ -398,7 +401,7 @@ impl KMeans {
     }
 }
 
-pub(crate) static KMEANS: Declaration = Declaration {
+pub(crate) static KMEANS: StatisticDeclaration = StatisticDeclaration {
     aliases: &["k_means"],
     options: &[
         Parameter::count("n_clusters", 8, "How many clusters"),
@@ -412,7 +415,7 @@ pub(crate) static KMEANS: Declaration = Declaration {
         Parameter::SEED,
     ],
     must_converge: true,
-    ..Declaration::new(
+    ..StatisticDeclaration::new(
         "kmeans",
         "Clusters of rows by k-means, one pass per iteration",
         "the number of every row's cluster",
@@ -420,7 +423,7 @@ pub(crate) static KMEANS: Declaration = Declaration {
     )
 };
 
-fn plan(data: &Data, values: Values) -> Result<Plan> {
+fn plan(data: &Data, values: Values) -> Result<StatisticPlan> {
     let (x, columns, rows) = (matrix(&data.array)?, data.names.clone(), data.rows());
     let (clusters, starts, seed) = (values.size("n_clusters"), values.size("n_init"), values.whole("seed"));
     let (max_iterations, tolerance) = (values.size("max_iter"), values.real("tol"));
@@ -432,9 +435,9 @@ fn plan(data: &Data, values: Values) -> Result<Plan> {
     let (p, phases) = (columns.len(), phases(&data.runtime, &x, &options)?);
     let written = squared_distances(&x, vec![0.0; clusters * p])?.arg(false, Some(1), false)?;
     let (output, fitted) = (rows_shape(data, vec!["label".to_owned()], true), columns.clone());
-    let run = move |runtime: &Runtime| -> Result<Found> {
+    let run = move |runtime: &Runtime| -> Result<StatisticFinding> {
         let found = kmeans(runtime, &x, &options)?;
-        let mut table = Table::of_rows(("cluster", numbered("", clusters)), columns.clone(), &found.centres);
+        let mut table = StatisticTable::of_rows(("cluster", numbered("", clusters)), columns.clone(), &found.centres);
         table.columns.insert(0, found.counts.clone());
         table.names.insert(0, "count".to_owned());
         let facts = vec![
@@ -450,12 +453,12 @@ fn plan(data: &Data, values: Values) -> Result<Plan> {
         let lines = vec![format!("{clusters} clusters of {rows} rows, inertia {inertia}, {iterations} iterations")];
         let (rows, unconverged) = (found.predict(&x)?, unconverged(found.converged, iterations));
         let rows = Some((rows, vec!["label".to_owned()]));
-        Ok(Found { lines, table, facts, rows, unconverged, stats: found.stats })
+        Ok(StatisticFinding { lines, table, facts, rows, unconverged, stats: found.stats })
     };
     let all = format!("7 to begin, up to {max_iterations} iterations, and 1 or 2 more");
     let passes = format!("{all}, for each of {starts} starts; one to write labels");
     let result_bytes = bytes_of(32, &[clusters, p + 1]);
-    Ok(Plan { phases, result_bytes, passes, output, rows: Some(written), columns: fitted, run: Box::new(run) })
+    Ok(StatisticPlan { phases, result_bytes, passes, output, rows: Some(written), columns: fitted, run: Box::new(run) })
 }
 
 #[cfg(test)]

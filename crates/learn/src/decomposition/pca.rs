@@ -6,7 +6,9 @@
 //! multiplications, or twice as many; `p^2` numbers.
 
 use crate::common::{Costs, array, columns, finite_rows, matrix, usage};
-use crate::declare::{Data, Declaration, Found, Plan, Table, numbered, rows_shape};
+use crate::declare::{
+    Data, StatisticDeclaration, StatisticFinding, StatisticPlan, StatisticTable, numbered, rows_shape,
+};
 use crate::decomposition::tsqr::{self, Factor};
 use crate::moments::co_moments::{Moments, NOISE};
 use crate::phases::{Phase, bytes_of, require};
@@ -318,7 +320,7 @@ const fn solver_option(name: &'static str) -> Parameter {
     Parameter::new(name, Kind::choice::<PcaSolver>(), default, "How components are found")
 }
 
-pub(crate) static PCA: Declaration = Declaration {
+pub(crate) static PCA: StatisticDeclaration = StatisticDeclaration {
     options: &[
         Parameter::new(
             "n_components",
@@ -328,25 +330,33 @@ pub(crate) static PCA: Declaration = Declaration {
         ),
         solver_option("svd_solver"),
     ],
-    ..Declaration::new("pca", "Principal components, in one pass", "the rows along the components", |data, values| {
-        let (x, rows) = (data.array.clone(), data.rows());
-        let most = data.names.len().min(usize::try_from(rows).unwrap_or(usize::MAX));
-        let components = values.some_whole("n_components").map_or(most, |_| values.size("n_components"));
-        let options = PcaOptions { components: Some(components), solver: values.choice("svd_solver") };
-        planned(data, components, "pca", options.solver, move |runtime| {
-            let found = pca(runtime, &x, &options)?;
-            let rows = found.transform(&x)?;
-            let more = vec![("mean", Fact::vector(&found.mean)), ("noise_variance", Fact::Real(found.noise_variance))];
-            let Pca { components, explained_variance, explained_variance_ratio, singular_values, stats, .. } = found;
-            let svd = TruncatedSvd { components, explained_variance, explained_variance_ratio, singular_values, stats };
-            Ok((svd, rows, more))
-        })
-    })
+    ..StatisticDeclaration::new(
+        "pca",
+        "Principal components, in one pass",
+        "the rows along the components",
+        |data, values| {
+            let (x, rows) = (data.array.clone(), data.rows());
+            let most = data.names.len().min(usize::try_from(rows).unwrap_or(usize::MAX));
+            let components = values.some_whole("n_components").map_or(most, |_| values.size("n_components"));
+            let options = PcaOptions { components: Some(components), solver: values.choice("svd_solver") };
+            planned(data, components, "pca", options.solver, move |runtime| {
+                let found = pca(runtime, &x, &options)?;
+                let rows = found.transform(&x)?;
+                let more =
+                    vec![("mean", Fact::vector(&found.mean)), ("noise_variance", Fact::Real(found.noise_variance))];
+                let Pca { components, explained_variance, explained_variance_ratio, singular_values, stats, .. } =
+                    found;
+                let svd =
+                    TruncatedSvd { components, explained_variance, explained_variance_ratio, singular_values, stats };
+                Ok((svd, rows, more))
+            })
+        },
+    )
 };
-pub(crate) static SVD: Declaration = Declaration {
+pub(crate) static SVD: StatisticDeclaration = StatisticDeclaration {
     aliases: &["truncated_svd"],
     options: &[Parameter::count("n_components", 2, "How many"), solver_option("algorithm")],
-    ..Declaration::new(
+    ..StatisticDeclaration::new(
         "svd",
         "The greatest singular values and right singular vectors of data that are not centred, in one pass",
         "the rows along the singular vectors",
@@ -370,7 +380,7 @@ fn planned(
     name: &'static str,
     solver: PcaSolver,
     of: impl Fn(&Runtime) -> Result<Projection> + 'static,
-) -> Result<Plan> {
+) -> Result<StatisticPlan> {
     let x = matrix(&data.array)?;
     let phases = vec![phase(&x, solver)?];
     if components > data.names.len() {
@@ -380,7 +390,7 @@ fn planned(
     let (p, fitted) = (columns.len(), columns.clone());
     let written = projected(&x.binary(Binary::Subtract, &array(&vec![0.0; p], &[p]))?, &vec![0.0; components * p], p)?;
     let output = rows_shape(data, names.clone(), false);
-    let run = move |runtime: &Runtime| -> Result<Found> {
+    let run = move |runtime: &Runtime| -> Result<StatisticFinding> {
         let (found, projected, more) = of(runtime)?;
         let mut facts = vec![
             ("rows", Fact::Whole(rows)),
@@ -393,15 +403,15 @@ fn planned(
         facts.extend(more);
         let share: f64 = found.explained_variance_ratio.iter().sum();
         let lines = vec![format!("{components} components of {rows} rows explain {share:.6} of the variance")];
-        let table = Table {
+        let table = StatisticTable {
             labels: ("component", names.clone()),
             names: ["variance", "ratio", "singular"].map(str::to_owned).to_vec(),
             columns: vec![found.explained_variance, found.explained_variance_ratio, found.singular_values],
         };
         let rows = Some((projected, names.clone()));
-        Ok(Found { lines, table, facts, rows, unconverged: None, stats: found.stats })
+        Ok(StatisticFinding { lines, table, facts, rows, unconverged: None, stats: found.stats })
     };
-    Ok(Plan {
+    Ok(StatisticPlan {
         phases,
         result_bytes: bytes_of(32, &[components, p + 3]),
         passes: "1, and one to write rows".to_owned(),

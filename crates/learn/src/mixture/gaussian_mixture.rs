@@ -13,7 +13,10 @@
 use crate::clusters::kmeans::{self, KMeansOptions, kmeans};
 use crate::clusters::lloyd::squared_distances;
 use crate::common::{Costs, columns, finite_rows, matrix, no_overflow, scalar, usage};
-use crate::declare::{Data, Declaration, Found, N_INIT, PROBA, Plan, Table, numbered, rows_shape, unconverged};
+use crate::declare::{
+    Data, N_INIT, PROBA, StatisticDeclaration, StatisticFinding, StatisticPlan, StatisticTable, numbered, rows_shape,
+    unconverged,
+};
 use crate::gaussian_nb::{log_sum_exp, softmax};
 use crate::mixture::components::{Components, inverses, stand_in};
 use crate::mixture::mixture_sums::Sums;
@@ -316,7 +319,7 @@ impl GaussianMixture {
     }
 }
 
-pub(crate) static GMM: Declaration = Declaration {
+pub(crate) static GMM: StatisticDeclaration = StatisticDeclaration {
     aliases: &["gaussian_mixture"],
     options: &[
         Parameter::count("n_components", 1, "How many components"),
@@ -334,7 +337,7 @@ pub(crate) static GMM: Declaration = Declaration {
         PROBA,
     ],
     must_converge: true,
-    ..Declaration::new(
+    ..StatisticDeclaration::new(
         "gmm",
         "A mixture of normal distributions by expectation maximisation, one pass per iteration",
         "the number of every row's likeliest component",
@@ -342,7 +345,7 @@ pub(crate) static GMM: Declaration = Declaration {
     )
 };
 
-fn plan(data: &Data, values: Values) -> Result<Plan> {
+fn plan(data: &Data, values: Values) -> Result<StatisticPlan> {
     let (x, columns, rows) = (matrix(&data.array)?, data.names.clone(), data.rows());
     let options = GaussianMixtureOptions {
         components: values.size("n_components"),
@@ -366,9 +369,9 @@ fn plan(data: &Data, values: Values) -> Result<Plan> {
     let names = if proba { numbered("component", k) } else { vec!["label".to_owned()] };
     let (output, fitted) = (rows_shape(data, names.clone(), !proba), columns.clone());
     let written = if proba { softmax(&logs)? } else { logs.arg(true, Some(1), false)? };
-    let run = move |runtime: &Runtime| -> Result<Found> {
+    let run = move |runtime: &Runtime| -> Result<StatisticFinding> {
         let found = gaussian_mixture(runtime, &x, &options)?;
-        let mut table = Table::of_rows(("component", numbered("", k)), columns.clone(), &found.means);
+        let mut table = StatisticTable::of_rows(("component", numbered("", k)), columns.clone(), &found.means);
         table.columns.insert(0, found.weights.clone());
         table.names.insert(0, "weight".to_owned());
         let facts = vec![
@@ -387,9 +390,9 @@ fn plan(data: &Data, values: Values) -> Result<Plan> {
             vec![format!("{k} components of {rows} rows, mean log-likelihood {bound}, {iterations} iterations")];
         let likely = if proba { found.predict_proba(&x)? } else { found.predict(&x)? };
         let (rows, unconverged) = (Some((likely, names.clone())), unconverged(found.converged, iterations));
-        Ok(Found { lines, table, facts, rows, unconverged, stats: found.stats })
+        Ok(StatisticFinding { lines, table, facts, rows, unconverged, stats: found.stats })
     };
     let all = format!("those of k-means, 1, and up to {max_iterations} iterations");
     let passes = format!("{all}, for each of {starts} starts; one to write rows");
-    Ok(Plan { phases, result_bytes, passes, output, rows: Some(written), columns: fitted, run: Box::new(run) })
+    Ok(StatisticPlan { phases, result_bytes, passes, output, rows: Some(written), columns: fitted, run: Box::new(run) })
 }

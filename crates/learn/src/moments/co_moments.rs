@@ -17,7 +17,7 @@ use crate::common::{
 use crate::moments::pivot::{Since, pivot_of};
 use crate::moments::products::{ROWS, Square, add_products, for_each_sum, packed_columns, squares};
 use outcore_array::kernel::{Loop, Values, ValuesMut, widest};
-use outcore_array::{Array, ElementType, Part, RowBlock, RowFold};
+use outcore_array::{Array, AxisPart, ElementType, RowBlock, RowFold};
 use outcore_image::Result;
 
 /// The most columns whose products are computed by squares.
@@ -68,7 +68,7 @@ pub fn co_moments(x: &Array) -> Result<Array> {
     };
     let x = if x.element() == ElementType::Float32 { x.clone() } else { x.cast(ElementType::Float64)? };
     let fold = CoMoments { columns: p as usize, matrices: 1, is_weighted: false, spreads_nan: true };
-    let sums = Part::Range { start: 1 + p as i64, step: 1, count: p * p };
+    let sums = AxisPart::Range { start: 1 + p as i64, step: 1, count: p * p };
     Array::fold_rows(fold, &[x])?.slice(&[Some(sums)])?.reshape(&[p, p])
 }
 

@@ -8,7 +8,9 @@
 //! multiplications; the second one takes four times as many. `(p + t)^2` numbers.
 
 use crate::common::{Costs, array, columns, finite_rows, matrix, usage, vector};
-use crate::declare::{Data, Declaration, FIT_INTERCEPT, Found, Plan, TARGET, Table, rows_shape};
+use crate::declare::{
+    Data, FIT_INTERCEPT, StatisticDeclaration, StatisticFinding, StatisticPlan, StatisticTable, TARGET, rows_shape,
+};
 use crate::decomposition::pca::projected;
 use crate::decomposition::tsqr::{self, Factor};
 use crate::moments::co_moments::Moments;
@@ -236,23 +238,23 @@ impl LinearModel {
     }
 }
 
-pub(crate) static REGRESSION: Declaration = Declaration {
+pub(crate) static REGRESSION: StatisticDeclaration = StatisticDeclaration {
     aliases: &["linear_regression"],
     options: &[TARGET, FIT_INTERCEPT],
-    ..Declaration::new(
+    ..StatisticDeclaration::new(
         "regression",
         "Linear regression of a column by all others, by least squares, in one pass",
         "the prediction of every row",
         |data, values| plan(data, &values, 0.0),
     )
 };
-pub(crate) static RIDGE: Declaration = Declaration {
+pub(crate) static RIDGE: StatisticDeclaration = StatisticDeclaration {
     options: &[
         TARGET,
         Parameter::real("alpha", 1.0, "What the squares of coefficients are multiplied by"),
         FIT_INTERCEPT,
     ],
-    ..Declaration::new(
+    ..StatisticDeclaration::new(
         "ridge",
         "Linear regression with a penalty on the squares of coefficients, in one pass",
         "the prediction of every row",
@@ -260,7 +262,7 @@ pub(crate) static RIDGE: Declaration = Declaration {
     )
 };
 
-fn plan(data: &Data, values: &Values, alpha: f64) -> Result<Plan> {
+fn plan(data: &Data, values: &Values, alpha: f64) -> Result<StatisticPlan> {
     let target = values.some_name("target").unwrap_or_default();
     let (own, y) = data.split(target)?;
     let (x, columns, rows, intercept) = (matrix(&own.array)?, own.names, data.rows(), values.flag("fit_intercept"));
@@ -269,11 +271,11 @@ fn plan(data: &Data, values: &Values, alpha: f64) -> Result<Plan> {
     let (p, fitted, names) = (columns.len(), columns.clone(), vec!["prediction".to_owned()]);
     let written = projected(&x.binary(Binary::Subtract, &array(&vec![0.0; p], &[p]))?, &vec![0.0; p], p)?;
     let output = rows_shape(data, names.clone(), false);
-    let run = move |runtime: &Runtime| -> Result<Found> {
+    let run = move |runtime: &Runtime| -> Result<StatisticFinding> {
         let found = ridge(runtime, &x, &y, &RidgeOptions { alpha, intercept, weights: None })?;
         let (offset, r2) = (if intercept { found.intercept[0] } else { 0.0 }, found.r2[0]);
         let labels = columns.iter().cloned().chain(["(intercept)".to_owned()]).collect();
-        let table = Table {
+        let table = StatisticTable {
             labels: ("column", labels),
             names: vec!["coefficient".to_owned()],
             columns: vec![found.coefficients.iter().copied().chain([offset]).collect()],
@@ -288,9 +290,9 @@ fn plan(data: &Data, values: &Values, alpha: f64) -> Result<Plan> {
         ];
         let lines = vec![format!("{rows} rows, rank {}, R^2 {r2}", found.rank)];
         let rows = Some((found.predict(&x)?, names.clone()));
-        Ok(Found { lines, table, facts, rows, unconverged: None, stats: found.stats })
+        Ok(StatisticFinding { lines, table, facts, rows, unconverged: None, stats: found.stats })
     };
     let passes = "1, one more where columns nearly depend on each other, and one to write predictions";
     let (passes, rows) = (passes.to_owned(), Some(written));
-    Ok(Plan { phases, result_bytes, passes, output, rows, columns: fitted, run: Box::new(run) })
+    Ok(StatisticPlan { phases, result_bytes, passes, output, rows, columns: fitted, run: Box::new(run) })
 }

@@ -11,7 +11,10 @@
 
 use crate::classes::{Labels, classes_of, named};
 use crate::common::{Costs, array, columns, matrix, no_overflow, operands, positive, usage, vector};
-use crate::declare::{Data, Declaration, FIT_INTERCEPT, Found, PROBA, Plan, TARGET, Table, rows_shape, unconverged};
+use crate::declare::{
+    Data, FIT_INTERCEPT, PROBA, StatisticDeclaration, StatisticFinding, StatisticPlan, StatisticTable, TARGET,
+    rows_shape, unconverged,
+};
 use crate::decomposition::pca::projected;
 use crate::gaussian_nb::softmax;
 use crate::moments::class_moments::{ClassMoments, Classes};
@@ -312,7 +315,7 @@ impl LogisticRegression {
     }
 }
 
-pub(crate) static LOGISTIC: Declaration = Declaration {
+pub(crate) static LOGISTIC: StatisticDeclaration = StatisticDeclaration {
     aliases: &["logistic_regression"],
     options: &[
         TARGET,
@@ -327,7 +330,7 @@ pub(crate) static LOGISTIC: Declaration = Declaration {
         PROBA,
     ],
     must_converge: true,
-    ..Declaration::new(
+    ..StatisticDeclaration::new(
         "logistic",
         "Logistic regression of classes, which are whole numbers of a column, by all others; one pass per step",
         "the likeliest class of every row",
@@ -335,7 +338,7 @@ pub(crate) static LOGISTIC: Declaration = Declaration {
     )
 };
 
-fn plan(data: &Data, values: Values) -> Result<Plan> {
+fn plan(data: &Data, values: Values) -> Result<StatisticPlan> {
     let (own, y) = data.split(values.some_name("target").unwrap_or_default())?;
     let (x, columns, rows, proba) = (matrix(&own.array)?, own.names, data.rows(), values.flag("proba"));
     let (intercept, max_iterations) = (values.flag("fit_intercept"), values.size("max_iter"));
@@ -348,7 +351,7 @@ fn plan(data: &Data, values: Values) -> Result<Plan> {
     let (output, fitted) = (rows_shape(data, vec!["class".to_owned()], false), columns.clone());
     let scores = projected(&x, &vec![0.0; 2 * p], p)?;
     let written = if proba { softmax(&scores)? } else { scores.arg(true, Some(1), false)? };
-    let run = move |runtime: &Runtime| -> Result<Found> {
+    let run = move |runtime: &Runtime| -> Result<StatisticFinding> {
         let Labels { classes, numbers, stats } = classes_of(runtime, &y)?;
         if classes.len() < 2 {
             return usage(format!("expected two classes or more, found only {}", classes[0]));
@@ -367,7 +370,7 @@ fn plan(data: &Data, values: Values) -> Result<Plan> {
         of_rows.iter_mut().zip(&found.intercept).for_each(|(row, intercept)| row.push(*intercept));
         let labels = columns.iter().cloned().chain(["(intercept)".to_owned()]).collect();
         let names = all[all.len() - of_rows.len()..].to_vec();
-        let table = Table { labels: ("column", labels), names, columns: of_rows };
+        let table = StatisticTable { labels: ("column", labels), names, columns: of_rows };
         let facts = vec![
             ("rows", Fact::Whole(rows)),
             ("columns", Fact::Names(columns.clone())),
@@ -386,9 +389,9 @@ fn plan(data: &Data, values: Values) -> Result<Plan> {
         // If rounding ends the steps, no better point is reachable.
         let is_done = found.converged || iterations < max_iterations;
         let (unconverged, stats) = (unconverged(is_done, iterations), costs.finish(found.stats.stopped_by));
-        Ok(Found { lines, table, facts, rows: Some(rows), unconverged, stats })
+        Ok(StatisticFinding { lines, table, facts, rows: Some(rows), unconverged, stats })
     };
     let all = format!("2 over the target, 1, and about 1 for each of up to {max_iterations} steps");
     let passes = format!("{all}; one to write rows");
-    Ok(Plan { phases, result_bytes, passes, output, rows: Some(written), columns: fitted, run: Box::new(run) })
+    Ok(StatisticPlan { phases, result_bytes, passes, output, rows: Some(written), columns: fitted, run: Box::new(run) })
 }

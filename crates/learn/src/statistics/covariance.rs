@@ -4,7 +4,7 @@
 //! numbers.
 
 use crate::common::{Costs, columns, matrix, usage};
-use crate::declare::{Data, Declaration, Found, Plan, Table};
+use crate::declare::{Data, StatisticDeclaration, StatisticFinding, StatisticPlan, StatisticTable};
 use crate::moments::co_moments::Moments;
 use crate::phases::{Phase, bytes_of, require};
 use outcore_array::Array;
@@ -98,10 +98,10 @@ fn moments(runtime: &Runtime, x: &Array, weights: Option<&Array>) -> Result<(Mom
     Ok((Moments::of(&found, columns(&x))?, costs.finish(None)))
 }
 
-pub(crate) static COV: Declaration = Declaration {
+pub(crate) static COV: StatisticDeclaration = StatisticDeclaration {
     aliases: &["covariance"],
     options: &[Parameter::real("correction", 1.0, "What the count of rows is lessened by")],
-    ..Declaration::new(
+    ..StatisticDeclaration::new(
         "cov",
         "Covariances of all columns, in one pass",
         "the covariances: a row and a column for each column",
@@ -114,9 +114,9 @@ pub(crate) static COV: Declaration = Declaration {
         },
     )
 };
-pub(crate) static CORR: Declaration = Declaration {
+pub(crate) static CORR: StatisticDeclaration = StatisticDeclaration {
     aliases: &["corrcoef", "correlation"],
-    ..Declaration::new(
+    ..StatisticDeclaration::new(
         "corr",
         "Correlations (Pearson) of all columns, in one pass",
         "the correlations: a row and a column for each column",
@@ -133,21 +133,29 @@ fn square(
     data: &Data,
     name: &'static str,
     of: impl Fn(&Runtime, &Array) -> Result<(Vec<f64>, Stats)> + 'static,
-) -> Result<Plan> {
+) -> Result<StatisticPlan> {
     let (x, names, rows) = (data.array.clone(), data.names.clone(), data.rows());
     let own = names.clone();
-    let table = move |numbers: &[f64]| Table::of_rows(("column", own.clone()), own.clone(), numbers);
+    let table = move |numbers: &[f64]| StatisticTable::of_rows(("column", own.clone()), own.clone(), numbers);
     let (pass, output) = (Moments::lazy(&matrix(&x)?, None, None)?, table(&[]).shape());
     let result_bytes = bytes_of(24, &[names.len(), names.len()]);
     let phases = vec![Phase::pass(vec![pass], result_bytes)];
-    let run = move |runtime: &Runtime| -> Result<Found> {
+    let run = move |runtime: &Runtime| -> Result<StatisticFinding> {
         let (numbers, stats) = of(runtime, &x)?;
         let table = table(&numbers);
         let columns = Fact::Names(table.names.clone());
         let facts =
             vec![("rows", Fact::Whole(rows)), ("columns", columns), (name, Fact::matrix(&numbers, table.names.len()))];
         let lines = vec![format!("{name} of {rows} rows")];
-        Ok(Found { lines, table, facts, rows: None, unconverged: None, stats })
+        Ok(StatisticFinding { lines, table, facts, rows: None, unconverged: None, stats })
     };
-    Ok(Plan { phases, result_bytes, passes: "1".to_owned(), output, rows: None, columns: names, run: Box::new(run) })
+    Ok(StatisticPlan {
+        phases,
+        result_bytes,
+        passes: "1".to_owned(),
+        output,
+        rows: None,
+        columns: names,
+        run: Box::new(run),
+    })
 }

@@ -7,11 +7,11 @@
 #![allow(clippy::needless_range_loop)] // why: lanes of several arrays are indexed side by side
 
 use crate::common::{Costs, matrix, note_rounded, put, reals, total};
-use crate::declare::{Data, Declaration, Found, Plan, Table};
+use crate::declare::{Data, StatisticDeclaration, StatisticFinding, StatisticPlan, StatisticTable};
 use crate::moments::pivot::{Since, closed, pivot};
 use crate::phases::{Phase, bytes_of};
 use outcore_array::kernel::{Binary, Element, Fold, Loop, Moments, Scalar, Unary, Values as Vector, ValuesMut, widest};
-use outcore_array::{Array, ElementType, Part, RowBlock, RowFold};
+use outcore_array::{Array, AxisPart, ElementType, RowBlock, RowFold};
 use outcore_declare::{Fact, Values};
 use outcore_image::{Result, Stats};
 use outcore_io::Runtime;
@@ -62,7 +62,7 @@ pub fn figures(x: &Array) -> Result<[Array; FIGURES.len()]> {
         let columns: u64 = of_columns.iter().product();
         let all = Array::fold_rows(Figures { columns: columns as usize }, std::slice::from_ref(x))?;
         let figure = |place: usize| {
-            let part = Part::Range { start: (place as u64 * columns) as i64, step: 1, count: columns };
+            let part = AxisPart::Range { start: (place as u64 * columns) as i64, step: 1, count: columns };
             let element = if place >= COUNTS { ElementType::Int64 } else { x.element() };
             all.slice(&[Some(part)])?.reshape(of_columns)?.cast(element)
         };
@@ -397,16 +397,16 @@ pub fn describe(runtime: &Runtime, x: &Array) -> Result<Description> {
     Ok(Description { count, min, max, mean, deviation, l1, l2, nonzeros, missing, stats })
 }
 
-pub(crate) static DESCRIBE: Declaration = Declaration::new(
+pub(crate) static DESCRIBE: StatisticDeclaration = StatisticDeclaration::new(
     "describe",
     "Extremes, mean, standard deviation, norms, non-zeros and missing values of every column, in one pass",
     "a row for each column",
     plan,
 );
 
-fn plan(data: &Data, _: Values) -> Result<Plan> {
+fn plan(data: &Data, _: Values) -> Result<StatisticPlan> {
     let (x, columns) = (data.array.clone(), data.names.clone());
-    let table = move |figures| Table {
+    let table = move |figures| StatisticTable {
         labels: ("column", columns.clone()),
         names: FIGURES.map(str::to_owned).to_vec(),
         columns: figures,
@@ -414,7 +414,7 @@ fn plan(data: &Data, _: Values) -> Result<Plan> {
     let result_bytes = bytes_of(272, &[data.names.len()]);
     let phases = vec![Phase::pass(figures(&matrix(&x)?)?.to_vec(), result_bytes)];
     let output = table(Vec::new()).shape();
-    let run = move |runtime: &Runtime| -> Result<Found> {
+    let run = move |runtime: &Runtime| -> Result<StatisticFinding> {
         let found = describe(runtime, &x)?;
         let [nonzeros, missing] =
             [found.nonzeros, found.missing].map(|counts| counts.iter().map(|&count| count as f64).collect());
@@ -424,8 +424,8 @@ fn plan(data: &Data, _: Values) -> Result<Plan> {
         let mut facts = vec![("rows", Fact::Whole(found.count)), ("columns", Fact::Names(table.labels.1.clone()))];
         facts.extend(FIGURES.into_iter().zip(table.columns.iter().map(|column| Fact::vector(column))));
         let (lines, stats) = (vec![format!("{} rows", found.count)], found.stats);
-        Ok(Found { lines, table, facts, rows: None, unconverged: None, stats })
+        Ok(StatisticFinding { lines, table, facts, rows: None, unconverged: None, stats })
     };
     let columns = data.names.clone();
-    Ok(Plan { phases, result_bytes, passes: "1".to_owned(), output, rows: None, columns, run: Box::new(run) })
+    Ok(StatisticPlan { phases, result_bytes, passes: "1".to_owned(), output, rows: None, columns, run: Box::new(run) })
 }

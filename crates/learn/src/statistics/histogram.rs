@@ -4,10 +4,10 @@
 //! comparisons per element; `p b` numbers.
 
 use crate::common::{Costs, columns, matrix, operands, reals, sum_rows, usage};
-use crate::declare::{Data, Declaration, Found, Plan, Table};
+use crate::declare::{Data, StatisticDeclaration, StatisticFinding, StatisticPlan, StatisticTable};
 use crate::phases::{Phase, bytes_of};
 use outcore_array::kernel::Fold;
-use outcore_array::{Array, ElementType, Part};
+use outcore_array::{Array, AxisPart, ElementType};
 use outcore_declare::{DefaultValue, Fact, Kind, Parameter, Values};
 use outcore_image::{Result, Stats};
 use outcore_io::Runtime;
@@ -54,7 +54,7 @@ pub fn bins(x: &Array, edges: &[f64]) -> Result<Array> {
     let x = x.cast(ElementType::Float64)?;
     let found = lazy_bins(&x, edges, None)?;
     let (p, bins) = (x.shape()[1], edges.len() as u64 - 1);
-    found.slice(&[Some(Part::Range { start: 0, step: 1, count: p * bins })])?.reshape(&[p, bins])
+    found.slice(&[Some(AxisPart::Range { start: 0, step: 1, count: p * bins })])?.reshape(&[p, bins])
 }
 
 /// The counts of bins, and of what lies in none, of a matrix of float64.
@@ -86,7 +86,7 @@ pub(crate) fn lazy_bins(x: &Array, edges: &[f64], weights: Option<&Array>) -> Re
     })
 }
 
-pub(crate) static HISTOGRAM: Declaration = Declaration {
+pub(crate) static HISTOGRAM: StatisticDeclaration = StatisticDeclaration {
     options: &[
         Parameter::count("bins", 10, "How many bins, all as wide"),
         Parameter::new(
@@ -97,7 +97,7 @@ pub(crate) static HISTOGRAM: Declaration = Declaration {
              pass more",
         ),
     ],
-    ..Declaration::new(
+    ..StatisticDeclaration::new(
         "histogram",
         "How many elements of every column lie in each of several bins",
         "a row for each bin, with its ends and the counts of all columns",
@@ -108,7 +108,7 @@ pub(crate) static HISTOGRAM: Declaration = Declaration {
 /// The most bins: more are a mistake.
 const MOST_BINS: usize = 1 << 24;
 
-fn plan(data: &Data, values: Values) -> Result<Plan> {
+fn plan(data: &Data, values: Values) -> Result<StatisticPlan> {
     let (x, names, rows, count) = (matrix(&data.array)?, data.names.clone(), data.rows(), values.size("bins"));
     let range = match values.some_reals("range") {
         None => None,
@@ -123,9 +123,9 @@ fn plan(data: &Data, values: Values) -> Result<Plan> {
     let phases = vec![Phase::pass(pass, result_bytes)];
     let labels = (0..count).map(|bin| bin.to_string()).collect();
     let names: Vec<String> = ["from".to_owned(), "to".to_owned()].into_iter().chain(names).collect();
-    let empty = Table { labels: ("bin", labels), names, columns: Vec::new() };
+    let empty = StatisticTable { labels: ("bin", labels), names, columns: Vec::new() };
     let output = empty.shape();
-    let run = move |runtime: &Runtime| -> Result<Found> {
+    let run = move |runtime: &Runtime| -> Result<StatisticFinding> {
         let mut costs = Costs::default();
         let range = match range {
             Some(range) => range,
@@ -152,12 +152,20 @@ fn plan(data: &Data, values: Values) -> Result<Plan> {
             ("counts", Fact::matrix(&found.counts, empty.names.len() - 2)),
             ("outside", Fact::vector(&found.outside)),
         ];
-        let table = Table { columns, ..empty.clone() };
-        Ok(Found { lines, table, facts, rows: None, unconverged: None, stats: costs.finish(None) })
+        let table = StatisticTable { columns, ..empty.clone() };
+        Ok(StatisticFinding { lines, table, facts, rows: None, unconverged: None, stats: costs.finish(None) })
     };
     let passes = if values.some_reals("range").is_some() { "1" } else { "2" };
     let columns = data.names.clone();
-    Ok(Plan { phases, result_bytes, passes: passes.to_owned(), output, rows: None, columns, run: Box::new(run) })
+    Ok(StatisticPlan {
+        phases,
+        result_bytes,
+        passes: passes.to_owned(),
+        output,
+        rows: None,
+        columns,
+        run: Box::new(run),
+    })
 }
 
 /// The edges of bins of one width, as NumPy has them: around one value the range is as wide as 1.

@@ -18,7 +18,7 @@
 //! Liberty, *Optimal quantile approximation in streams*, FOCS 2016.
 
 use crate::common::{Costs, columns, finite, matrix, note_rounded, put, reals, usage};
-use crate::declare::{Data, Declaration, Found, Plan, Table};
+use crate::declare::{Data, StatisticDeclaration, StatisticFinding, StatisticPlan, StatisticTable};
 use crate::phases::{Phase, bytes_of};
 use outcore_array::kernel::ValuesMut;
 use outcore_array::{Array, RowBlock, RowFold};
@@ -335,7 +335,7 @@ impl RowFold for Sketches {
     }
 }
 
-pub(crate) static QUANTILES: Declaration = Declaration {
+pub(crate) static QUANTILES: StatisticDeclaration = StatisticDeclaration {
     aliases: &["quantile"],
     options: &[
         Parameter::new(
@@ -346,7 +346,7 @@ pub(crate) static QUANTILES: Declaration = Declaration {
         ),
         Parameter::real("error", 0.005, "By how much the rank of a result may be wrong, as a part of all rows"),
     ],
-    ..Declaration::new(
+    ..StatisticDeclaration::new(
         "quantiles",
         "Quantiles of every column by a sketch, in one pass, and by how much ranks may be wrong",
         "a row for each probability",
@@ -354,16 +354,16 @@ pub(crate) static QUANTILES: Declaration = Declaration {
     )
 };
 
-fn plan(data: &Data, values: Values) -> Result<Plan> {
+fn plan(data: &Data, values: Values) -> Result<StatisticPlan> {
     let (x, rows) = (data.array.clone(), data.rows());
     let probabilities = values.some_reals("probabilities").unwrap_or(&[0.0, 0.25, 0.5, 0.75, 1.0]).to_vec();
     let options = QuantilesOptions { error: values.real("error") };
     let result_bytes = bytes_of(24, &[probabilities.len(), data.names.len()]);
     let phases = vec![Phase::pass(vec![sketched(&x, &probabilities, &options)?], result_bytes)];
     let labels = probabilities.iter().map(f64::to_string).collect();
-    let empty = Table { labels: ("probability", labels), names: data.names.clone(), columns: Vec::new() };
+    let empty = StatisticTable { labels: ("probability", labels), names: data.names.clone(), columns: Vec::new() };
     let output = empty.shape();
-    let run = move |runtime: &Runtime| -> Result<Found> {
+    let run = move |runtime: &Runtime| -> Result<StatisticFinding> {
         let found = quantiles(runtime, &x, &probabilities, &options)?;
         let error = found.rank_error;
         note_rounded(runtime, &x, &empty.names, &found.quantiles);
@@ -371,7 +371,7 @@ fn plan(data: &Data, values: Values) -> Result<Plan> {
             0 => format!("{rows} rows, exact"),
             _ => format!("{rows} rows, ranks wrong by at most {error}"),
         }];
-        let table = Table::of_rows(empty.labels.clone(), empty.names.clone(), &found.quantiles);
+        let table = StatisticTable::of_rows(empty.labels.clone(), empty.names.clone(), &found.quantiles);
         let facts = vec![
             ("rows", Fact::Whole(rows)),
             ("columns", Fact::Names(table.names.clone())),
@@ -379,10 +379,10 @@ fn plan(data: &Data, values: Values) -> Result<Plan> {
             ("quantiles", Fact::matrix(&found.quantiles, probabilities.len())),
             ("rank_error", Fact::Whole(error)),
         ];
-        Ok(Found { lines, table, facts, rows: None, unconverged: None, stats: found.stats })
+        Ok(StatisticFinding { lines, table, facts, rows: None, unconverged: None, stats: found.stats })
     };
     let columns = data.names.clone();
-    Ok(Plan { phases, result_bytes, passes: "1".to_owned(), output, rows: None, columns, run: Box::new(run) })
+    Ok(StatisticPlan { phases, result_bytes, passes: "1".to_owned(), output, rows: None, columns, run: Box::new(run) })
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use crate::common::*;
 use outcore_array::kernel::Binary;
-use outcore_array::{Array, ElementType, Goal, Part, Purpose, Source, SourceReader};
+use outcore_array::{Array, ArraySource, AxisPart, ElementType, Goal, Purpose, SourceReader};
 use outcore_image::{Error, Stats};
 use outcore_io::Runtime;
 use outcore_learn::*;
@@ -64,7 +64,7 @@ fn a_limit_that_a_refusal_names_is_enough_for_the_whole_fit() {
     }
     check("regression", &wider, &|runtime, x| {
         // A column twice: the factor is computed, too.
-        let [rows, column] = [1200, 1].map(|count| Some(Part::Range { start: 0, step: 1, count }));
+        let [rows, column] = [1200, 1].map(|count| Some(AxisPart::Range { start: 0, step: 1, count }));
         let first = x.slice(&[rows, column])?;
         let twice = Array::join(&[x.clone(), first], 1)?;
         let y = vector(&uniform(4, 1200));
@@ -80,7 +80,7 @@ fn a_limit_that_a_refusal_names_is_enough_for_the_whole_fit() {
 /// Rows of a file that needs more memory than there is, with a name like advice.
 struct Large;
 
-impl Source for Large {
+impl ArraySource for Large {
     fn shape(&self) -> &[u64] {
         &[1000, 2]
     }

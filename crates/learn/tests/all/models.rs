@@ -429,8 +429,8 @@ fn passes_are_counted_on_disk() {
     let runtime = runtime_under(2, 32 << 20, None);
     let x = open(&runtime, &path);
     let y = x.slice(&[
-        Some(outcore_array::Part::Range { start: 0, step: 1, count: n }),
-        Some(outcore_array::Part::Index(0)),
+        Some(outcore_array::AxisPart::Range { start: 0, step: 1, count: n }),
+        Some(outcore_array::AxisPart::Index(0)),
     ]);
     let y =
         y.unwrap().binary(outcore_array::kernel::Binary::Greater, &vector(&[0.0]).without_axis(0).unwrap()).unwrap();

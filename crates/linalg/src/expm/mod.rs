@@ -12,8 +12,8 @@
 pub(crate) mod norms;
 
 use crate::declare::{
-    Declaration, Found, Given, Needs, SolverPlan, complex_names, pass_bytes, required, shape_of, values_bytes,
-    vector_names,
+    Needs, SolverDeclaration, SolverFinding, SolverInput, SolverPlan, complex_names, pass_bytes, required, shape_of,
+    values_bytes, vector_names,
 };
 use crate::dense::{Dense, Store};
 use crate::expm::norms::{Norms, Plan, greater, greatest};
@@ -25,7 +25,7 @@ use outcore_image::{Error, Result, Stats};
 use outcore_io::buffer::shared;
 use outcore_io::{Array, AtomicF64};
 use outcore_matrix::{DenseFile, MOST_COLUMNS, Operand, SparseMatrix};
-use outcore_table::DenseShape;
+use outcore_table::DenseHeader;
 use std::cell::RefCell;
 
 const PURPOSE: &str = "vectors of a matrix exponential";
@@ -37,8 +37,8 @@ const MOST_PRODUCTS: f64 = 1e12;
 /// Largest number of times; a file has columns for each.
 const MOST_TIMES: usize = 1 << 16;
 
-/// Declaration for the shell.
-pub(crate) static EXPM_MULTIPLY: Declaration = Declaration {
+/// SolverDeclaration for the shell.
+pub(crate) static EXPM_MULTIPLY: SolverDeclaration = SolverDeclaration {
     options: &[
         Parameter::real("t", 1.0, "The time, unless there are several"),
         Parameter::new("start", Kind::Real, DefaultValue::None, "The first of several times; needs --stop"),
@@ -53,7 +53,7 @@ pub(crate) static EXPM_MULTIPLY: Declaration = Declaration {
                table, as results are written: .parquet, .arrow",
     }],
     values: Some("the times, in the order of the products"),
-    ..Declaration::new(
+    ..SolverDeclaration::new(
         "expm_multiply",
         "Products of the exponential of a matrix, times t, with a dense vector or matrix",
         "the products, one row per vertex, those of several times side by side",
@@ -69,7 +69,7 @@ struct Multiplying {
     has_several: bool,
 }
 
-fn plan(matrix: &SparseMatrix, given: Given) -> Result<Box<dyn SolverPlan>> {
+fn plan(matrix: &SparseMatrix, given: SolverInput) -> Result<Box<dyn SolverPlan>> {
     let rows = square_rows(matrix)?;
     require_real(matrix)?;
     let times = times(&given.values)?;
@@ -115,7 +115,7 @@ impl Multiplying {
         self.factor.shape().1 as usize * if self.factor.is_complex() { 2 } else { 1 }
     }
 
-    fn shape(&self, matrix: &SparseMatrix) -> DenseShape {
+    fn shape(&self, matrix: &SparseMatrix) -> DenseHeader {
         let (count, is_complex) = (self.factor.shape().1 as usize, self.factor.is_complex());
         let names = if is_complex { complex_names(count) } else { vector_names(count) };
         let names = match self.has_several {
@@ -123,7 +123,7 @@ impl Multiplying {
             true => (0..self.times.len()).flat_map(|i| names.iter().map(move |name| format!("t{i}_{name}"))).collect(),
         };
         let is_vector = self.factor.is_vector() && !self.has_several;
-        DenseShape { is_complex, is_vector, ..shape_of(matrix, Operand::Matrix, names) }
+        DenseHeader { is_complex, is_vector, ..shape_of(matrix, Operand::Matrix, names) }
     }
 }
 
@@ -153,7 +153,7 @@ impl SolverPlan for Multiplying {
         })
     }
 
-    fn run(&self, matrix: &SparseMatrix, verify: bool) -> Result<Found> {
+    fn run(&self, matrix: &SparseMatrix, verify: bool) -> Result<SolverFinding> {
         let (runtime, columns) = (matrix.graph().runtime(), self.columns());
         let b = self.factor.read(runtime, "a dense matrix", self.factor.is_complex())?;
         let mut results =
@@ -165,7 +165,7 @@ impl SolverPlan for Multiplying {
             check_exponential(matrix, &b, columns, &order, &results)?;
         }
         let lines = vec![format!("{} times; {products} products", self.times.len())];
-        Ok(Found {
+        Ok(SolverFinding {
             lines,
             values: vec![("t", self.times.clone())],
             facts: vec![("products", Fact::Whole(products))],

@@ -22,8 +22,8 @@ mod pieces;
 
 use crate::checkpoint::{Blocks, Checkpoint, Get, Put, Resumable, Words, resume, save_if_due};
 use crate::declare::{
-    Declaration, Found, Given, Needs, RANDOM_STATE, SolverPlan, StoredVectors, both_shapes, both_sides, pass_bytes,
-    values_bytes,
+    Needs, RANDOM_STATE, SolverDeclaration, SolverFinding, SolverInput, SolverPlan, StoredVectors, both_shapes,
+    both_sides, pass_bytes, values_bytes,
 };
 use crate::nmf::pieces::{Gram, Piece, Sums, change, inner_product};
 use crate::operator::{Costs, Counted, Operator, check_entries, require_real};
@@ -68,8 +68,8 @@ impl Choice for Solver {
 
 outcore_declare::from_names!(Solver);
 
-/// Declaration for the shell.
-pub(crate) static NMF: Declaration = Declaration {
+/// SolverDeclaration for the shell.
+pub(crate) static NMF: SolverDeclaration = SolverDeclaration {
     options: &[
         Parameter::whole("n_components", 8, "How many columns W has, and rows H; at most 64").with_aliases(&["k"]),
         Parameter::new("solver", Kind::choice::<Solver>(), DefaultValue::Name("hals"), "How factors are improved"),
@@ -88,7 +88,7 @@ pub(crate) static NMF: Declaration = Declaration {
     right: Some("the transpose of H, one row per column of the matrix"),
     values: Some("the loss, |A - W H|^2, in the beginning and after every iteration"),
     has_checkpoints: true,
-    ..Declaration::new(
+    ..SolverDeclaration::new(
         "nmf",
         "Non-negative factors W and H of a matrix without negative entries",
         "W, one row per row of the matrix",
@@ -96,7 +96,7 @@ pub(crate) static NMF: Declaration = Declaration {
     )
 };
 
-fn plan(matrix: &SparseMatrix, Given { values, checkpoint, .. }: Given) -> Result<Box<dyn SolverPlan>> {
+fn plan(matrix: &SparseMatrix, SolverInput { values, checkpoint, .. }: SolverInput) -> Result<Box<dyn SolverPlan>> {
     let options = NmfOptions {
         checkpoint,
         n_components: values.size("n_components"),
@@ -143,7 +143,7 @@ impl SolverPlan for NmfOptions {
         })
     }
 
-    fn run(&self, matrix: &SparseMatrix, verify: bool) -> Result<Found> {
+    fn run(&self, matrix: &SparseMatrix, verify: bool) -> Result<SolverFinding> {
         let mut factors = nmf(matrix, self)?;
         let loss = factors.losses.last().copied().unwrap_or(0.0);
         if verify {
@@ -152,7 +152,7 @@ impl SolverPlan for NmfOptions {
         let Nmf { w, h_transposed, losses, iterations, converged, products, stats } = factors;
         let stopped_by = if converged { "tol" } else { "max_iter" };
         let (error, first) = (loss.sqrt(), losses[0].sqrt());
-        Ok(Found {
+        Ok(SolverFinding {
             lines: vec![
                 format!("error {error}, the root of |A - W H|^2; in the beginning {first}"),
                 format!("{iterations} iterations, stopped by {stopped_by}; {products} products"),

@@ -2,8 +2,8 @@
 
 use crate::checkpoint::Checkpoint;
 use crate::declare::{
-    Declaration, Found, Given, K, MAXITER, NCV, Needs, SEED, SolverPlan, StoredVectors, TOL, complex_shape, pass_bytes,
-    values_bytes,
+    K, MAXITER, NCV, Needs, SEED, SolverDeclaration, SolverFinding, SolverInput, SolverPlan, StoredVectors, TOL,
+    complex_shape, pass_bytes, values_bytes,
 };
 use crate::dense::{Dense, Store};
 use crate::operator::{Costs, Counted, Operator, require_real, rounding, space, square_rows};
@@ -98,8 +98,8 @@ impl Spectrum {
     }
 }
 
-/// Declaration for the shell.
-pub(crate) static EIGS: Declaration = Declaration {
+/// SolverDeclaration for the shell.
+pub(crate) static EIGS: SolverDeclaration = SolverDeclaration {
     options: &[
         K,
         Parameter::new("which", Kind::choice::<Spectrum>(), DefaultValue::Name("LM"), "Which eigenvalues"),
@@ -111,7 +111,7 @@ pub(crate) static EIGS: Declaration = Declaration {
     values: Some("the parts of the eigenvalues, and residuals, in the order of the vectors"),
     has_checkpoints: true,
     must_converge: true,
-    ..Declaration::new(
+    ..SolverDeclaration::new(
         "eigs",
         "Eigenvalues and eigenvectors of a square matrix that need not be symmetric",
         "the eigenvectors, real and imaginary parts side by side, one row per vertex",
@@ -119,7 +119,7 @@ pub(crate) static EIGS: Declaration = Declaration {
     )
 };
 
-fn plan(matrix: &SparseMatrix, given: Given) -> Result<Box<dyn SolverPlan>> {
+fn plan(matrix: &SparseMatrix, given: SolverInput) -> Result<Box<dyn SolverPlan>> {
     let which = given.values.choice("which");
     let options = EigsOptions::given(given, "k", which);
     require_real(matrix)?;
@@ -146,7 +146,7 @@ impl SolverPlan for EigsOptions {
         })
     }
 
-    fn run(&self, matrix: &SparseMatrix, verify: bool) -> Result<Found> {
+    fn run(&self, matrix: &SparseMatrix, verify: bool) -> Result<SolverFinding> {
         let mut pairs = eigs(matrix, self)?;
         if verify {
             check_complex_pairs(matrix, &pairs.values, &mut pairs.vectors, &pairs.residuals)?;

@@ -1,8 +1,8 @@
 //! Eigenvalues of symmetric matrices, and what belongs to them.
 
 use crate::declare::{
-    BLOCK, Declaration, Found, Given, K, MAXITER, NCV, Needs, SEED, SolverPlan, StoredVectors, TOL, complex_shape,
-    pass_bytes, shape_of, values_bytes, vector_names,
+    BLOCK, K, MAXITER, NCV, Needs, SEED, SolverDeclaration, SolverFinding, SolverInput, SolverPlan, StoredVectors, TOL,
+    complex_shape, pass_bytes, shape_of, values_bytes, vector_names,
 };
 use crate::dense::{Dense, Store};
 use crate::operator::{Costs, Counted, Operator, check_symmetric, square_rows};
@@ -17,11 +17,11 @@ use crate::verify::{check_eigenpairs, check_hermitian_pairs, hermitian_bytes, ve
 use outcore_declare::{DefaultValue, Kind, Parameter};
 use outcore_image::Result;
 use outcore_matrix::{Operand, SparseMatrix};
-use outcore_table::DenseShape;
+use outcore_table::DenseHeader;
 use std::cell::RefCell;
 
-/// Declaration for the shell.
-pub(crate) static EIGSH: Declaration = Declaration {
+/// SolverDeclaration for the shell.
+pub(crate) static EIGSH: SolverDeclaration = SolverDeclaration {
     options: &[
         K,
         Parameter::new("which", Kind::choice::<Which>(), DefaultValue::Name("LM"), "Which eigenvalues"),
@@ -34,7 +34,7 @@ pub(crate) static EIGSH: Declaration = Declaration {
     values: Some("the eigenvalues and residuals, in the order of the vectors"),
     has_checkpoints: true,
     must_converge: true,
-    ..Declaration::new(
+    ..SolverDeclaration::new(
         "eigsh",
         "Eigenvalues and eigenvectors of a symmetric matrix, or a complex Hermitian one",
         "the eigenvectors, one row per vertex",
@@ -46,7 +46,7 @@ pub(crate) static EIGSH: Declaration = Declaration {
 const STIFF: &str = "; where an end of the spectrum is crowded beside its width, as the lower one of a stiff matrix, \
                      it takes solutions of systems rather than products: SciPy's eigsh with sigma";
 
-fn plan(matrix: &SparseMatrix, given: Given) -> Result<Box<dyn SolverPlan>> {
+fn plan(matrix: &SparseMatrix, given: SolverInput) -> Result<Box<dyn SolverPlan>> {
     let which = given.values.choice("which");
     let options = EigshOptions::given(given, "k", which);
     if matrix.is_complex() {
@@ -87,7 +87,7 @@ impl SolverPlan for EigshOptions {
         })
     }
 
-    fn run(&self, matrix: &SparseMatrix, verify: bool) -> Result<Found> {
+    fn run(&self, matrix: &SparseMatrix, verify: bool) -> Result<SolverFinding> {
         let mut found = self.run_any(matrix, verify)?;
         if let Some(unconverged) = found.unconverged.as_mut().filter(|_| self.which != Which::LargestMagnitude) {
             unconverged.text += STIFF;
@@ -97,7 +97,7 @@ impl SolverPlan for EigshOptions {
 }
 
 impl EigshOptions {
-    fn run_any(&self, matrix: &SparseMatrix, verify: bool) -> Result<Found> {
+    fn run_any(&self, matrix: &SparseMatrix, verify: bool) -> Result<SolverFinding> {
         let columns = |values| vec![("eigenvalue", values)];
         let dense = |store| Ok(vec![Dense::new(matrix, Operand::Matrix, self.shape(matrix), store)]);
         if matrix.is_complex() {
@@ -115,7 +115,7 @@ impl EigshOptions {
     }
 
     /// Shape and names of the eigenvectors.
-    fn shape(&self, matrix: &SparseMatrix) -> DenseShape {
+    fn shape(&self, matrix: &SparseMatrix) -> DenseHeader {
         match matrix.is_complex() {
             true => complex_shape(matrix, self.k),
             false => shape_of(matrix, Operand::Matrix, vector_names(self.k)),

@@ -11,7 +11,8 @@
 //! clustering*, Statistics and Computing 2007.
 
 use crate::declare::{
-    BLOCK, Declaration, Found, Given, MAXITER, NCV, Needs, SEED, SolverPlan, TOL, shape_of, vector_names,
+    BLOCK, MAXITER, NCV, Needs, SEED, SolverDeclaration, SolverFinding, SolverInput, SolverPlan, TOL, shape_of,
+    vector_names,
 };
 use crate::dense::{Dense, Store};
 use crate::operator::{Costs, Counted, Operator, check_symmetric, require_real, space, square_rows};
@@ -29,8 +30,8 @@ use std::ops::Range;
 
 const PURPOSE: &str = "degrees of a spectral embedding";
 
-/// Declaration for the shell.
-pub(crate) static SPECTRAL_EMBEDDING: Declaration = Declaration {
+/// SolverDeclaration for the shell.
+pub(crate) static SPECTRAL_EMBEDDING: SolverDeclaration = SolverDeclaration {
     options: &[
         Parameter::whole("n_components", 8, "How many columns"),
         Parameter::flag(
@@ -56,7 +57,7 @@ pub(crate) static SPECTRAL_EMBEDDING: Declaration = Declaration {
     values: Some("the Laplacian's eigenvalues and residuals, in the order of the columns: the least first"),
     has_checkpoints: true,
     must_converge: true,
-    ..Declaration::new(
+    ..SolverDeclaration::new(
         "spectral_embedding",
         "The vertices of an undirected graph embedded by eigenvectors of its Laplacian",
         "the embedding, one row per vertex",
@@ -64,7 +65,7 @@ pub(crate) static SPECTRAL_EMBEDDING: Declaration = Declaration {
     )
 };
 
-fn plan(matrix: &SparseMatrix, given: Given) -> Result<Box<dyn SolverPlan>> {
+fn plan(matrix: &SparseMatrix, given: SolverInput) -> Result<Box<dyn SolverPlan>> {
     let [norm_laplacian, drop_first] = ["norm_laplacian", "drop_first"].map(|name| given.values.flag(name));
     let options = SpectralEmbeddingOptions::given(given, "n_components", Laplacian { norm_laplacian, drop_first });
     require_real(matrix)?;
@@ -91,7 +92,7 @@ impl SolverPlan for SpectralEmbeddingOptions {
         })
     }
 
-    fn run(&self, matrix: &SparseMatrix, verify: bool) -> Result<Found> {
+    fn run(&self, matrix: &SparseMatrix, verify: bool) -> Result<SolverFinding> {
         let mut pairs = spectral_embedding(matrix, self)?;
         if verify {
             let SpectralEmbedding { vectors, values, residuals, .. } = &mut pairs;

@@ -15,12 +15,12 @@ pub(crate) mod small;
 pub(crate) mod svds;
 pub(crate) mod symmetric;
 
-use crate::declare::{Found, Given, table_lines};
+use crate::declare::{SolverFinding, SolverInput, table_lines};
 use crate::dense::Dense;
 use crate::operator::Costs;
 use crate::tall::vectors::{ComplexVectors, Vectors};
 use faer::c64;
-use outcore_declare::{Fact, Unconverged};
+use outcore_declare::{Fact, NotConverged};
 use outcore_image::{Error, Result, Stats};
 use outcore_matrix::SparseMatrix;
 use std::path::PathBuf;
@@ -56,7 +56,7 @@ impl<W> SpectralOptions<W> {
     }
 
     /// The options of a declared solver; `k` is the name of the number of values.
-    pub(crate) fn given(Given { values, checkpoint, .. }: Given, k: &str, which: W) -> Self {
+    pub(crate) fn given(SolverInput { values, checkpoint, .. }: SolverInput, k: &str, which: W) -> Self {
         SpectralOptions {
             k: values.size(k),
             which,
@@ -204,7 +204,7 @@ impl<V, T> SpectralPairs<V, T> {
         count: usize,
         columns: impl FnOnce(Vec<T>) -> Vec<(&'static str, Vec<f64>)>,
         dense: impl FnOnce(V) -> Result<Vec<Dense>>,
-    ) -> Result<Found> {
+    ) -> Result<SolverFinding> {
         let (line, unconverged) = (self.line(count), self.unconverged(count));
         let facts = vec![
             ("converged", Fact::Whole(self.converged as u64)),
@@ -216,7 +216,7 @@ impl<V, T> SpectralPairs<V, T> {
         let mut values = columns(self.values);
         values.push(("residual", self.residuals));
         let lines = [table_lines(&values), vec![line]].concat();
-        Ok(Found { lines, values, facts, dense: dense(self.vectors)?, unconverged, stats: self.stats })
+        Ok(SolverFinding { lines, values, facts, dense: dense(self.vectors)?, unconverged, stats: self.stats })
     }
 
     /// A line about all pairs.
@@ -229,7 +229,7 @@ impl<V, T> SpectralPairs<V, T> {
     }
 
     /// The error, if too few have converged, or the run ended before it was known that none is missing.
-    fn unconverged(&self, count: usize) -> Option<Unconverged> {
+    fn unconverged(&self, count: usize) -> Option<NotConverged> {
         let SpectralPairs { converged, residual_bound, restarts, is_complete, .. } = self;
         let text = match *converged < count {
             true => format!(
@@ -244,6 +244,6 @@ impl<V, T> SpectralPairs<V, T> {
         };
         // A complete iteration ended by itself: more restarts leave the residuals as they are.
         let raise: &[_] = if *is_complete { &["ncv", "tol"] } else { &["maxiter", "ncv", "tol"] };
-        Some(Unconverged { text, raise })
+        Some(NotConverged { text, raise })
     }
 }

@@ -9,8 +9,8 @@
 //! block Krylov methods for stronger and faster approximate singular value decomposition*, NIPS 2015.
 
 use crate::declare::{
-    Declaration, Found, Given, Needs, RANDOM_STATE, SolverPlan, StoredVectors, both_shapes, both_sides, pass_bytes,
-    table_lines, values_bytes,
+    Needs, RANDOM_STATE, SolverDeclaration, SolverFinding, SolverInput, SolverPlan, StoredVectors, both_shapes,
+    both_sides, pass_bytes, table_lines, values_bytes,
 };
 use crate::operator::{Costs, Counted, LEAST_SCALE, Operator, check_entries, require_real, space};
 use crate::spectral::check_wanted;
@@ -31,8 +31,8 @@ use std::cell::RefCell;
 /// Rounds whose vectors are kept, the last ones: more would take more room than they are worth.
 const MOST_RETAINED: usize = 8;
 
-/// Declaration for the shell.
-pub(crate) static RANDOMIZED_SVD: Declaration = Declaration {
+/// SolverDeclaration for the shell.
+pub(crate) static RANDOMIZED_SVD: SolverDeclaration = SolverDeclaration {
     options: &[
         Parameter::required("k", Kind::WHOLE, "How many"),
         Parameter::whole("passes", 4, "Passes over the matrix: 2, 4, 6 and so on. One more is for residuals"),
@@ -47,7 +47,7 @@ pub(crate) static RANDOMIZED_SVD: Declaration = Declaration {
     ],
     right: Some("the right singular vectors, one row per column of the matrix"),
     values: Some("the singular values and residuals, in the order of the vectors: the greatest first"),
-    ..Declaration::new(
+    ..SolverDeclaration::new(
         "randomized_svd",
         "The greatest singular values and their vectors, approximately, in a number of passes that is known",
         "the left singular vectors, one row per row of the matrix",
@@ -55,7 +55,7 @@ pub(crate) static RANDOMIZED_SVD: Declaration = Declaration {
     )
 };
 
-fn plan(matrix: &SparseMatrix, Given { values, .. }: Given) -> Result<Box<dyn SolverPlan>> {
+fn plan(matrix: &SparseMatrix, SolverInput { values, .. }: SolverInput) -> Result<Box<dyn SolverPlan>> {
     let options = RandomizedSvdOptions {
         k: values.size("k"),
         oversamples: values.size("n_oversamples"),
@@ -106,7 +106,7 @@ impl SolverPlan for RandomizedSvdOptions {
         })
     }
 
-    fn run(&self, matrix: &SparseMatrix, verify: bool) -> Result<Found> {
+    fn run(&self, matrix: &SparseMatrix, verify: bool) -> Result<SolverFinding> {
         let mut svd = randomized_svd(matrix, self)?;
         if verify {
             verify_randomized(matrix, self.k, &mut svd)?;
@@ -115,7 +115,7 @@ impl SolverPlan for RandomizedSvdOptions {
         let values = vec![("singular_value", values), ("residual", residuals)];
         let mut facts = vec![("products", Fact::Whole(products))];
         facts.extend(means.map(|means| ("means", Fact::vector(&means))));
-        Ok(Found {
+        Ok(SolverFinding {
             lines: [table_lines(&values), vec![format!("{products} products")]].concat(),
             values,
             facts,

@@ -12,8 +12,8 @@
 //! Golub and Kahan, *Calculating the singular values and pseudo-inverse of a matrix*, SIAM J. Numer. Anal. 1965.
 
 use crate::declare::{
-    self, BLOCK, Declaration, Found, Given, K, MAXITER, NCV, Needs, SEED, SolverPlan, StoredVectors, TOL, pass_bytes,
-    values_bytes,
+    self, BLOCK, K, MAXITER, NCV, Needs, SEED, SolverDeclaration, SolverFinding, SolverInput, SolverPlan,
+    StoredVectors, TOL, pass_bytes, values_bytes,
 };
 use crate::operator::{Costs, Counted, Operator, Squared, require_real, rounding, space};
 use crate::spectral::deflated::Deflated;
@@ -37,14 +37,14 @@ use std::path::Path;
 /// how small that is. Residuals of yet smaller values, which are found without the greater ones, are a part of them.
 const MOST_ROUNDING_GROWTH: f64 = 1e4;
 
-/// Declaration for the shell.
-pub(crate) static SVDS: Declaration = Declaration {
+/// SolverDeclaration for the shell.
+pub(crate) static SVDS: SolverDeclaration = SolverDeclaration {
     options: &[K, TOL, NCV, BLOCK, MAXITER, SEED],
     right: Some("the right singular vectors, one row per column of the matrix"),
     values: Some("the singular values and residuals, in the order of the vectors: the greatest first"),
     has_checkpoints: true,
     must_converge: true,
-    ..Declaration::new(
+    ..SolverDeclaration::new(
         "svds",
         "The greatest singular values of a matrix, and their vectors",
         "the left singular vectors, one row per row of the matrix",
@@ -52,7 +52,7 @@ pub(crate) static SVDS: Declaration = Declaration {
     )
 };
 
-fn plan(matrix: &SparseMatrix, given: Given) -> Result<Box<dyn SolverPlan>> {
+fn plan(matrix: &SparseMatrix, given: SolverInput) -> Result<Box<dyn SolverPlan>> {
     let options = SvdsOptions::given(given, "k", ());
     require_real(matrix)?;
     options.check(matrix.shape().0.min(matrix.shape().1) as usize)?;
@@ -94,7 +94,7 @@ impl SolverPlan for SvdsOptions {
         })
     }
 
-    fn run(&self, matrix: &SparseMatrix, verify: bool) -> Result<Found> {
+    fn run(&self, matrix: &SparseMatrix, verify: bool) -> Result<SolverFinding> {
         let mut pairs = svds(matrix, self)?;
         if verify {
             verify_svds(matrix, self.k, &mut pairs)?;

@@ -11,7 +11,7 @@
 //! van der Vorst, *Bi-CGSTAB: a fast and smoothly converging variant of Bi-CG for the solution of nonsymmetric linear
 //! systems*, SIAM J. Sci. Stat. Comput. 1992.
 
-use crate::declare::Declaration;
+use crate::declare::SolverDeclaration;
 use crate::operator::Operator;
 use crate::systems::declared::{ATOL, PRECONDITIONER, RTOL, maxiter, method, plan};
 use crate::systems::inverse::Inverse;
@@ -31,7 +31,7 @@ const MOST_ROUNDING: f64 = 1e-6;
 const NEAR: f64 = 100.0;
 
 /// Declaration for the shell.
-pub(crate) static BICGSTAB: Declaration = Declaration {
+pub(crate) static BICGSTAB: SolverDeclaration = SolverDeclaration {
     options: &[RTOL, ATOL, maxiter("The most iterations; 10 n if not given"), PRECONDITIONER],
     ..method(
         "bicgstab",

@@ -5,7 +5,7 @@
 //!
 //! Hestenes and Stiefel, *Methods of conjugate gradients for solving linear systems*, J. Research NBS 1952.
 
-use crate::declare::Declaration;
+use crate::declare::SolverDeclaration;
 use crate::operator::Operator;
 use crate::systems::declared::{ATOL, PRECONDITIONER, RTOL, maxiter, method, plan};
 use crate::systems::system::{Growth, Method, Pause, SolveOptions, State, System, is_reached};
@@ -20,7 +20,7 @@ const PURPOSE: &str = "vectors of conjugate gradients";
 const MOST_ROUNDING: f64 = 1e-3;
 
 /// Declaration for the shell.
-pub(crate) static CG: Declaration = Declaration {
+pub(crate) static CG: SolverDeclaration = SolverDeclaration {
     options: &[RTOL, ATOL, maxiter("The most iterations; 10 n if not given"), PRECONDITIONER],
     ..method(
         "cg",

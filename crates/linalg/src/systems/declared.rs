@@ -1,20 +1,20 @@
 //! Systems of equations as users call them: the common part of the declarations and plans of all methods.
 
 use crate::declare::{
-    Declaration, Found, Given, Needs, SolverPlan, StoredVectors, check_vector, pass_bytes, required, shape_of,
-    values_bytes,
+    Needs, SolverDeclaration, SolverFinding, SolverInput, SolverPlan, StoredVectors, check_vector, pass_bytes,
+    required, shape_of, values_bytes,
 };
 use crate::dense::{Dense, Store};
 use crate::operator::{require_real, square_rows};
 use crate::systems::inverse::Preconditioner;
 use crate::systems::system::{Method, SolveOptions};
-use crate::systems::{Solution, Solve, StoppedBy};
+use crate::systems::{Solution, Solve, SolveEnd};
 use crate::tall::Space;
 use crate::verify::{Pushed, check_solution};
-use outcore_declare::{DefaultValue, Fact, InputFile, Kind, Parameter, Unconverged};
+use outcore_declare::{DefaultValue, Fact, InputFile, Kind, NotConverged, Parameter};
 use outcore_image::Result;
 use outcore_matrix::{DenseFile, Operand, SparseMatrix};
-use outcore_table::DenseShape;
+use outcore_table::DenseHeader;
 
 pub(crate) const RTOL: Parameter = Parameter::real("rtol", 1e-5, "The greatest residual, in units of the length of b");
 pub(crate) const ATOL: Parameter = Parameter::real("atol", 0.0, "The greatest residual; the greater of both counts");
@@ -33,9 +33,9 @@ pub(crate) const fn maxiter(help: &'static str) -> Parameter {
 pub(crate) const fn method(
     name: &'static str,
     summary: &'static str,
-    plan: fn(&SparseMatrix, Given) -> Result<Box<dyn SolverPlan>>,
-) -> Declaration {
-    Declaration {
+    plan: fn(&SparseMatrix, SolverInput) -> Result<Box<dyn SolverPlan>>,
+) -> SolverDeclaration {
+    SolverDeclaration {
         inputs: &[
             InputFile {
                 name: "rhs",
@@ -47,7 +47,7 @@ pub(crate) const fn method(
         ],
         values: Some("the residual in the beginning and after every iteration"),
         must_converge: true,
-        ..Declaration::new(name, summary, "the solution, one row per vertex", plan)
+        ..SolverDeclaration::new(name, summary, "the solution, one row per vertex", plan)
     }
 }
 
@@ -71,7 +71,7 @@ struct Solving {
 pub(crate) fn plan<M: Method<'static>>(
     solve: Solve,
     matrix: &SparseMatrix,
-    given: Given,
+    given: SolverInput,
 ) -> Result<Box<dyn SolverPlan>> {
     let rows = square_rows(matrix)? as u64;
     require_real(matrix)?;
@@ -104,8 +104,8 @@ pub(crate) fn plan<M: Method<'static>>(
 }
 
 impl Solving {
-    fn shape(&self, matrix: &SparseMatrix) -> DenseShape {
-        DenseShape { is_vector: true, ..shape_of(matrix, Operand::Matrix, vec!["x".to_owned()]) }
+    fn shape(&self, matrix: &SparseMatrix) -> DenseHeader {
+        DenseHeader { is_vector: true, ..shape_of(matrix, Operand::Matrix, vec!["x".to_owned()]) }
     }
 }
 
@@ -145,7 +145,7 @@ impl SolverPlan for Solving {
         })
     }
 
-    fn run(&self, matrix: &SparseMatrix, verify: bool) -> Result<Found> {
+    fn run(&self, matrix: &SparseMatrix, verify: bool) -> Result<SolverFinding> {
         let runtime = matrix.graph().runtime();
         let b = self.b.read(runtime, "the right side of a linear system", false)?;
         let x0 = self.x0.as_ref().map(|x0| x0.read(runtime, "where a solver begins", false)).transpose()?;
@@ -156,20 +156,20 @@ impl SolverPlan for Solving {
         }
         let Solution { x, residual, residual_bound, stopped_by, iterations, products, residuals, stats, .. } = solution;
         let is_plain = options.preconditioner == Preconditioner::None;
-        let unconverged = || Unconverged {
+        let unconverged = || NotConverged {
             text: format!(
                 "expected a residual of at most {residual_bound:e}, found {residual:e} after {iterations} iterations, \
                  stopped by {}{}",
                 stopped_by.name(),
-                if stopped_by == StoppedBy::Stagnation && is_plain { ", where a preconditioner may help" } else { "" }
+                if stopped_by == SolveEnd::Stagnation && is_plain { ", where a preconditioner may help" } else { "" }
             ),
             raise: match stopped_by {
-                StoppedBy::Iterations => &["maxiter", "rtol"],
+                SolveEnd::Iterations => &["maxiter", "rtol"],
                 _ if self.has_restarts => &["restart", "rtol"],
                 _ => &["rtol"],
             },
         };
-        Ok(Found {
+        Ok(SolverFinding {
             lines: vec![
                 format!("residual {residual:e} of at most {residual_bound:e}"),
                 format!("{iterations} iterations, stopped by {}; {products} products", stopped_by.name()),
@@ -177,14 +177,14 @@ impl SolverPlan for Solving {
             values: vec![("residual", residuals)],
             facts: vec![
                 ("iterations", Fact::Whole(iterations)),
-                ("converged", Fact::Flag(stopped_by == StoppedBy::Residual)),
+                ("converged", Fact::Flag(stopped_by == SolveEnd::Residual)),
                 ("stopped_by", Fact::Text(stopped_by.name())),
                 ("residual", Fact::Real(residual)),
                 ("residual_bound", Fact::Real(residual_bound)),
                 ("products", Fact::Whole(products)),
             ],
             dense: vec![Dense::new(matrix, Operand::Matrix, self.shape(matrix), Store::Ordered(x, 1))],
-            unconverged: (stopped_by != StoppedBy::Residual).then(unconverged),
+            unconverged: (stopped_by != SolveEnd::Residual).then(unconverged),
             stats,
         })
     }

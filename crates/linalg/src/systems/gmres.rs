@@ -7,7 +7,7 @@
 //!
 //! Saad and Schultz, *GMRES: a generalized minimal residual algorithm*, SIAM J. Sci. Stat. Comput. 1986.
 
-use crate::declare::Declaration;
+use crate::declare::SolverDeclaration;
 use crate::operator::Operator;
 use crate::systems::declared::{ATOL, PRECONDITIONER, RTOL, maxiter, method, plan};
 use crate::systems::system::{Method, Pause, SolveOptions, State, System, is_reached};
@@ -28,7 +28,7 @@ const LEAST_GAIN: f64 = 100.0;
 const DOTS_TOGETHER: usize = 16;
 
 /// Declaration for the shell.
-pub(crate) static GMRES: Declaration = Declaration {
+pub(crate) static GMRES: SolverDeclaration = SolverDeclaration {
     options: &[
         RTOL,
         ATOL,

@@ -17,7 +17,7 @@
 //! Paige and Saunders, *MINRES-QLP*, SIAM J. Sci. Comput. 2011; Liu, Milzarek and Roosta, *Obtaining pseudo-inverse
 //! solutions with MINRES*, 2023.
 
-use crate::declare::Declaration;
+use crate::declare::SolverDeclaration;
 use crate::operator::{Operator, rounding_of_sums};
 use crate::systems::declared::{ATOL, PRECONDITIONER, RTOL, maxiter, method, plan};
 use crate::systems::inverse::{Inverse, not_definite};
@@ -37,7 +37,7 @@ const LEAST: f64 = 1e-7;
 const SHORTENING: f64 = 1e-3;
 
 /// Declaration for the shell.
-pub(crate) static MINRES: Declaration = Declaration {
+pub(crate) static MINRES: SolverDeclaration = SolverDeclaration {
     options: &[RTOL, ATOL, maxiter("The most iterations; 5 n if not given"), PRECONDITIONER],
     ..method("minres", "The solution of A x = b with a symmetric matrix: minimal residuals", |matrix, given| {
         plan::<Minres>(minres, matrix, given)

@@ -45,7 +45,7 @@ pub type Solve = fn(&SparseMatrix, &[f64], &SolveOptions<'_>) -> Result<Solution
 /// Why a method stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum StoppedBy {
+pub enum SolveEnd {
     /// The residual is small enough.
     Residual,
     /// All iterations that were allowed were made.
@@ -55,13 +55,13 @@ pub enum StoppedBy {
     Stagnation,
 }
 
-impl StoppedBy {
+impl SolveEnd {
     /// The name: "residual", "iterations" or "stagnation".
     pub fn name(self) -> &'static str {
         match self {
-            StoppedBy::Residual => "residual",
-            StoppedBy::Iterations => "iterations",
-            StoppedBy::Stagnation => "stagnation",
+            SolveEnd::Residual => "residual",
+            SolveEnd::Iterations => "iterations",
+            SolveEnd::Stagnation => "stagnation",
         }
     }
 }
@@ -79,7 +79,7 @@ pub struct Solution {
     /// Whether the residual is as small as was asked for.
     pub converged: bool,
     /// Why the method stopped.
-    pub stopped_by: StoppedBy,
+    pub stopped_by: SolveEnd,
     /// Steps of the method.
     pub iterations: u64,
     /// Number of vectors multiplied.
@@ -116,7 +116,7 @@ pub(crate) fn run<'a, M: Method<'a>>(
             }
             false => {
                 state.norms.push(0.0);
-                StoppedBy::Residual
+                SolveEnd::Residual
             }
         };
         let State { x, residual, inverse, iterations, norms, .. } = state;
@@ -128,7 +128,7 @@ pub(crate) fn run<'a, M: Method<'a>>(
         x,
         residual: scale * norms.last().copied().unwrap_or(0.0),
         residual_bound: scale * tolerance,
-        converged: stopped_by == StoppedBy::Residual,
+        converged: stopped_by == SolveEnd::Residual,
         stopped_by,
         iterations,
         products: costs.products,
@@ -226,9 +226,9 @@ fn iterate<'a, M: Method<'a>>(
     method: &mut M,
     state: &mut State<'_>,
     x0: Option<&[f64]>,
-) -> Result<StoppedBy> {
+) -> Result<SolveEnd> {
     let stopped_by = improve(system, method, state, x0)?;
-    if stopped_by == StoppedBy::Residual || M::IS_MINIMAL {
+    if stopped_by == SolveEnd::Residual || M::IS_MINIMAL {
         return Ok(stopped_by);
     }
     if method.rewind(system, state)? {
@@ -236,12 +236,12 @@ fn iterate<'a, M: Method<'a>>(
         state.measured(norm);
     }
     // Conjugate gradients that are stopped early are nearer to the solution, though their residual may have risen.
-    let is_worse = state.norm() > state.norms[0] && (M::MAY_DIVERGE || stopped_by == StoppedBy::Stagnation);
+    let is_worse = state.norm() > state.norms[0] && (M::MAY_DIVERGE || stopped_by == SolveEnd::Stagnation);
     if state.is_useless || is_worse {
         let norm = set_start(system, state, x0)?;
         state.measured(norm);
     }
-    Ok(if state.norm() <= system.tolerance { StoppedBy::Residual } else { stopped_by })
+    Ok(if state.norm() <= system.tolerance { SolveEnd::Residual } else { stopped_by })
 }
 
 fn improve<'a, M: Method<'a>>(
@@ -249,15 +249,15 @@ fn improve<'a, M: Method<'a>>(
     method: &mut M,
     state: &mut State<'_>,
     x0: Option<&[f64]>,
-) -> Result<StoppedBy> {
+) -> Result<SolveEnd> {
     let (mut least, mut idle_runs) = (state.norm(), 0);
     loop {
         let before = state.norm();
         if before <= system.tolerance {
-            return Ok(StoppedBy::Residual);
+            return Ok(SolveEnd::Residual);
         }
         if state.steps_left == 0 {
-            return Ok(StoppedBy::Iterations);
+            return Ok(SolveEnd::Iterations);
         }
         let pause = method.run(system, state)?;
         let foretold = state.norm();
@@ -274,7 +274,7 @@ fn improve<'a, M: Method<'a>>(
             state.target *= STAGNATION_SHARE;
         }
         if norm > system.tolerance && (is_rounding || idle_runs > M::IDLE_RUNS) && state.steps_left > 0 {
-            return Ok(StoppedBy::Stagnation);
+            return Ok(SolveEnd::Stagnation);
         }
     }
 }

@@ -3,7 +3,7 @@
 use crate::common::{Entries, matrix, random, runtime};
 use outcore_declare::{Value, Values, named};
 use outcore_image::Error;
-use outcore_linalg::{Dense, Given, SOLVERS};
+use outcore_linalg::{Dense, SOLVERS, SolverInput};
 use outcore_matrix::SparseMatrix;
 use std::path::PathBuf;
 
@@ -21,7 +21,7 @@ fn run_in(
     let solver = named(SOLVERS, name).unwrap();
     let values = Values::new(solver, options.clone()).unwrap();
     let inputs = solver.inputs.iter().map(|_| Some(outputs[0].as_ref().unwrap().with_file_name("b.npy"))).collect();
-    let given = Given { values, inputs, output: outputs[0].clone(), checkpoint: None };
+    let given = SolverInput { values, inputs, output: outputs[0].clone(), checkpoint: None };
     let plan = (solver.plan)(matrix, given).unwrap();
     let (graph, budget) = (matrix.graph(), matrix.graph().runtime().budget());
     let files: Vec<_> = outputs.iter().take(1 + usize::from(*has_right)).map(|file| file.as_deref()).collect();

@@ -2,7 +2,7 @@
 
 use crate::common::{Entries, bits, matrix, random, runtime};
 use outcore_image::{Error, Result};
-use outcore_linalg::{Preconditioner, Solution, SolveOptions, StoppedBy, bicgstab, cg, gmres, minres};
+use outcore_linalg::{Preconditioner, Solution, SolveEnd, SolveOptions, bicgstab, cg, gmres, minres};
 use outcore_matrix::{Operand, SparseMatrix};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -43,7 +43,7 @@ impl Case {
         let bound = (options.rtol * length(b)).max(options.atol);
         assert!((found.residual_bound - bound).abs() <= 1e-12 * bound);
         assert_eq!(found.converged, found.residual <= found.residual_bound);
-        assert_eq!(found.converged, found.stopped_by == StoppedBy::Residual);
+        assert_eq!(found.converged, found.stopped_by == SolveEnd::Residual);
         assert_eq!(found.residuals.last(), Some(&found.residual));
         assert_eq!(found.residuals.len() as u64, found.iterations + 1);
         found
@@ -212,7 +212,7 @@ fn singular_systems_end_at_the_least_residual() {
     // For an unreachable right-hand side the residual is its constant part.
     let b: Vec<f64> = laplace.given.multiply(&vector(500), 1).iter().map(|b| b + 0.01).collect();
     let found = laplace.solve(minres, &b, &STRICT);
-    assert_eq!(found.stopped_by, StoppedBy::Stagnation);
+    assert_eq!(found.stopped_by, SolveEnd::Stagnation);
     assert!((found.residual - 0.01 * 500f64.sqrt()).abs() < 1e-8, "{}", found.residual);
     // It is the shortest vector: the null vector is that of ones.
     let length = |x: &[f64]| x.iter().map(|number| number * number).sum::<f64>().sqrt();
@@ -248,7 +248,7 @@ fn a_right_hand_side_that_is_a_null_vector_leaves_zeros() {
         let case = case(complete, true);
         for options in [STRICT, JACOBI] {
             let found = case.solve(minres, &[1.0; 6], &options);
-            assert_eq!(found.stopped_by, StoppedBy::Stagnation);
+            assert_eq!(found.stopped_by, SolveEnd::Stagnation);
             assert!(length(&found.x) < 1e-9 && (found.residual - 6f64.sqrt()).abs() < 1e-12, "{:?}", &found.x[..]);
         }
         let found = case.solve(gmres, &[1.0; 6], &STRICT);
@@ -321,7 +321,7 @@ fn matrices_with_few_rows_or_entries_are_solved() {
             match method(&nothing.matrix, &ones, &STRICT) {
                 Ok(found) => {
                     assert!(name != "cg" && bits(&found.x) == bits(&zeros), "{name}");
-                    assert_eq!(found.stopped_by, StoppedBy::Stagnation);
+                    assert_eq!(found.stopped_by, SolveEnd::Stagnation);
                     assert!((found.residual - (rows as f64).sqrt()).abs() < 1e-12);
                 }
                 Err(error) => assert!(name == "cg" && error.to_string().contains("p^T A p = 0"), "{error}"),
@@ -340,13 +340,13 @@ fn unconverged_solutions_are_reported_as_such() {
         for max_iterations in [0, 1, 3] {
             let found =
                 case.solve(method, &b, &SolveOptions { max_iterations: Some(max_iterations), restart: 5, ..STRICT });
-            assert_eq!(found.stopped_by, StoppedBy::Iterations, "{name} {max_iterations}");
+            assert_eq!(found.stopped_by, SolveEnd::Iterations, "{name} {max_iterations}");
             assert_eq!(found.iterations, if name == "gmres" { 5 * max_iterations } else { max_iterations });
             assert!(found.residual < length(&b) || max_iterations == 0, "{name} {max_iterations}");
         }
         // More digits than there are.
         let found = case.solve(method, &b, &SolveOptions { rtol: 0.0, restart: 200, ..STRICT });
-        assert_eq!(found.stopped_by, StoppedBy::Stagnation, "{name}");
+        assert_eq!(found.stopped_by, SolveEnd::Stagnation, "{name}");
         assert!(found.residual < 1e-13 * length(&b), "{name} {}", found.residual);
         // A bound that is met at once.
         assert_eq!(case.solve(method, &b, &SolveOptions { atol: 1e9, ..STRICT }).iterations, 0);
@@ -356,7 +356,7 @@ fn unconverged_solutions_are_reported_as_such() {
     b[0] = 1.0;
     let case = self::case(cycle(rows), false);
     let found = case.solve(gmres, &b, &STRICT);
-    assert_eq!((found.stopped_by, found.iterations), (StoppedBy::Stagnation, 20));
+    assert_eq!((found.stopped_by, found.iterations), (SolveEnd::Stagnation, 20));
     assert_eq!(case.solve(gmres, &b, &SolveOptions { restart: 50, ..STRICT }).iterations, 50);
 }
 
@@ -403,7 +403,7 @@ fn biconjugate_gradients_return_the_best_vector() {
         for max_iterations in (0..all.iterations).step_by(7) {
             let found =
                 case.solve(bicgstab, &[1.0; 100], &SolveOptions { max_iterations: Some(max_iterations), ..options });
-            assert_eq!((found.stopped_by, found.iterations), (StoppedBy::Iterations, max_iterations));
+            assert_eq!((found.stopped_by, found.iterations), (SolveEnd::Iterations, max_iterations));
             assert!(found.residual <= least * 1.000_001, "{seed} {max_iterations}: {} {least}", found.residual);
             least = found.residual;
         }

@@ -228,8 +228,8 @@ fn binary_of<T: Edges>() {
         for len in lens {
             for (a, b, is_scalar) in forms(&pairs.0[..len], &pairs.1[..len], len * 3 / 4) {
                 let operand = |x: &'static [T], is_scalar| match is_scalar {
-                    true => Operand::Scalar(x[0].scalar()),
-                    false => Operand::Vector(T::values(x)),
+                    true => Argument::Scalar(x[0].scalar()),
+                    false => Argument::Vector(T::values(x)),
                 };
                 let (a, b): (&'static [T], &'static [T]) = (a.leak(), b.leak());
                 let mut bytes = vec![0u64; len];
@@ -340,7 +340,7 @@ fn quotients_and_remainders_of_real_numbers_are_those_of_numpy() {
     ];
     for (a, b, quotient, rest) in cases {
         let (x, y) = ([a], [b]);
-        let operands = [Operand::Vector(Values::Float64(&x)), Operand::Vector(Values::Float64(&y))];
+        let operands = [Argument::Vector(Values::Float64(&x)), Argument::Vector(Values::Float64(&y))];
         for (function, expected) in [(Binary::FloorDivide, quotient), (Binary::Remainder, rest)] {
             let mut to = [7.0];
             binary(function, operands[0], operands[1], ValuesMut::Float64(&mut to));
@@ -362,7 +362,7 @@ fn functions_of_booleans() {
         for &function in functions {
             assert_eq!(function.result(ElementType::Bool), Some(ElementType::Bool));
             let mut to = [7; 4];
-            let operands = [&a, &b].map(|x| Operand::Vector(Values::Bool(x)));
+            let operands = [&a, &b].map(|x| Argument::Vector(Values::Bool(x)));
             binary(function, operands[0], operands[1], ValuesMut::Bool(&mut to));
             assert_eq!(to, expected, "{}", function.name());
         }

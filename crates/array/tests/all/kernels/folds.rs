@@ -11,7 +11,7 @@ fn step<T: Edges>(fold: Fold, a: T, b: T) -> T {
         _ => Binary::Maximum,
     };
     let mut to = [T::default()];
-    let operands = [a, b].map(|x| Operand::Scalar(x.scalar()));
+    let operands = [a, b].map(|x| Argument::Scalar(x.scalar()));
     binary(function, operands[0], operands[1], T::values_mut(&mut to));
     to[0]
 }
@@ -160,7 +160,7 @@ fn moments_of_parts_make_those_of_the_whole() {
 
 #[test]
 fn terms_are_added_to_sums() {
-    type Add = fn(Operand<'_>, Operand<'_>, ValuesMut<'_>);
+    type Add = fn(Argument<'_>, Argument<'_>, ValuesMut<'_>);
     type Term = fn(f64, f64) -> f64;
     let cases: [(Add, Term); 4] = [
         (accumulate_product, |a, b| a * b),
@@ -173,9 +173,9 @@ fn terms_are_added_to_sums() {
         for (add, term) in cases {
             for form in 0..4 {
                 let a =
-                    if form & 1 == 0 { Operand::Vector(Values::Float64(&x)) } else { Operand::Scalar(0.1.scalar()) };
+                    if form & 1 == 0 { Argument::Vector(Values::Float64(&x)) } else { Argument::Scalar(0.1.scalar()) };
                 let b =
-                    if form & 2 == 0 { Operand::Vector(Values::Float64(&y)) } else { Operand::Scalar(3.7.scalar()) };
+                    if form & 2 == 0 { Argument::Vector(Values::Float64(&y)) } else { Argument::Scalar(3.7.scalar()) };
                 let mut to = z.clone();
                 add(a, b, ValuesMut::Float64(&mut to));
                 for i in 0..len {
@@ -186,7 +186,7 @@ fn terms_are_added_to_sums() {
         }
     }
     let mut to = [1f32, 2.0];
-    let a = Operand::Vector(Values::Float32(&[3.0, 4.0]));
+    let a = Argument::Vector(Values::Float32(&[3.0, 4.0]));
     accumulate_product(a, a, ValuesMut::Float32(&mut to));
     assert_eq!(to, [10.0, 18.0]);
 }

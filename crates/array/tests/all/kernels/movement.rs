@@ -40,14 +40,14 @@ fn select_of<T: Edges>() {
         for form in 0..8 {
             let scalar = T::edges()[form];
             let pick = |bit: usize, x: Values<'static>| match form & bit {
-                0 => Operand::Vector(x),
-                _ => Operand::Scalar(scalar.scalar()),
+                0 => Argument::Vector(x),
+                _ => Argument::Scalar(scalar.scalar()),
             };
             let (a, b): (&'static [T], &'static [T]) = (a.clone().leak(), b.clone().leak());
             let choice = if form & 4 == 0 {
-                Operand::Vector(Values::Bool(&condition))
+                Argument::Vector(Values::Bool(&condition))
             } else {
-                Operand::Scalar(Scalar::Bool(1))
+                Argument::Scalar(Scalar::Bool(1))
             };
             let mut to = vec![T::default(); len];
             select(choice, pick(1, T::values(a)), pick(2, T::values(b)), T::values_mut(&mut to));

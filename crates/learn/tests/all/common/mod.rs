@@ -1,7 +1,7 @@
 //! Data and comparisons for tests.
 #![allow(dead_code)] // why: each test uses some of it
 
-use outcore_array::{Array, Bytes, ElementType, Goal, ImageGoal, ImageSource, Memory, compute};
+use outcore_array::{Array, Bytes, ElementType, Goal, ImageGoal, ImageSource, InMemory, compute};
 use outcore_io::{Runtime, SPLIT_MIX_STEP, split_mix};
 pub use outcore_testkit::runtime_under;
 use std::path::Path;
@@ -15,7 +15,7 @@ pub fn runtime(threads: usize) -> Runtime {
 pub fn array(numbers: &[f64], shape: &[usize]) -> Array {
     let bytes: Vec<u64> = numbers.iter().map(|number| number.to_bits()).collect();
     let shape = shape.iter().map(|&size| size as u64).collect();
-    Array::from_memory(Memory::new(Arc::new(bytes) as Arc<dyn Bytes>, ElementType::Float64, shape))
+    Array::from_memory(InMemory::new(Arc::new(bytes) as Arc<dyn Bytes>, ElementType::Float64, shape))
 }
 
 pub fn vector(numbers: &[f64]) -> Array {
