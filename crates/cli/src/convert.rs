@@ -121,9 +121,10 @@ fn import_within_limits(args: &ImportArgs, call: &Call) -> Result<()> {
 }
 
 fn plan_of(needs: &ImportEstimate) -> Json {
-    let ImportEstimate { edges, temporary_bytes, image_bytes, memory_bytes } = needs;
+    let ImportEstimate { edges, temporary_bytes, image_bytes, peak_disk_bytes, memory_bytes } = needs;
     json!({
-        "memory_bytes": memory_bytes, "temporary_bytes": temporary_bytes, "image_bytes": image_bytes, "edges": edges,
+        "memory_bytes": memory_bytes, "temporary_bytes": temporary_bytes, "image_bytes": image_bytes,
+        "peak_disk_bytes": peak_disk_bytes, "edges": edges,
     })
 }
 

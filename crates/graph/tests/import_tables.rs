@@ -635,10 +635,7 @@ fn small_batches_need_little_memory_and_are_refused_with_what_they_need() {
         let done = from_batches(Box::new(rows), "rows", &options).and_then(|source| {
             import(&runtime, source, &image, &how) //
         });
-        done.map(drop).map_err(|error| match error {
-            Error::Io(refused) => refused.advised_bytes().expect("a refusal of memory") - before,
-            other => panic!("{other}"),
-        })
+        done.map(drop).map_err(|error| error.advised_bytes().expect("a refusal of memory") - before)
     };
     assert_eq!(imported(200_000, 28 << 20), Ok(()));
     let advised = imported(700_000, 28 << 20).unwrap_err();

@@ -6,7 +6,7 @@
 //! 2012): exact for ids that stand together, a tenth too low for ids drawn with equal chance, lower where a few are
 //! frequent. Integers are at most as many as their range has.
 
-use crate::batch::{BLOCK_BYTES, Block, BlockData, EdgeBatch, Facts, Ids, InputOptions, Parser, Source, Weights};
+use crate::batch::{BLOCK_BYTES, BatchWeights, Block, BlockData, EdgeBatch, Facts, Ids, InputOptions, Parser, Source};
 use crate::format::Format;
 use crate::input::context::InputContext;
 use crate::input::file::Input;
@@ -335,15 +335,15 @@ struct ValueRange {
 }
 
 impl ValueRange {
-    fn take(&mut self, weights: &Weights) {
+    fn take(&mut self, weights: &BatchWeights) {
         let widened = |range: Option<(i64, i64)>, value: i64| {
             let (least, most) = range.unwrap_or((value, value));
             Some((least.min(value), most.max(value)))
         };
         match weights {
-            Weights::None | Weights::Complex(_) => {}
-            Weights::Integer(values) => self.range = values.iter().copied().fold(self.range, widened),
-            Weights::Real(values) => {
+            BatchWeights::None | BatchWeights::Complex(_) => {}
+            BatchWeights::Integer(values) => self.range = values.iter().copied().fold(self.range, widened),
+            BatchWeights::Real(values) => {
                 self.range = values.iter().map(|&value| value as i64).fold(self.range, widened);
                 self.has_fractions |= values.iter().any(|value| value.trunc() != *value);
                 self.is_wide |= values.iter().any(|&value| f64::from(value as f32) != value);

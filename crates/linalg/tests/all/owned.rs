@@ -4,8 +4,9 @@ use crate::common::{Entries, matrix, runtime};
 use outcore_image::Result;
 use outcore_linalg::{
     BellmanFord, BellmanFordOptions, ComplexPairs, ComplexVectors, Dense, Eigenpairs, EigsOptions, EigshOptions,
-    Embedding, ExpmMultiply, Found, HermitianPairs, Nmf, NmfOptions, RandomizedSvd, RandomizedSvdOptions, RankOptions,
-    Ranks, Solution, SolveOptions, SpectralEmbedding, SpectralEmbeddingOptions, Svd, SvdsOptions, Vectors, eigsh,
+    Embedding, ExpmMultiply, HermitianPairs, Nmf, NmfOptions, RandomizedSvd, RandomizedSvdOptions, RankOptions, Ranks,
+    Solution, SolveOptions, SolverFinding, SpectralEmbedding, SpectralEmbeddingOptions, Svd, SvdsOptions, Vectors,
+    eigsh,
 };
 
 fn is_send<T: Send + 'static>() {}
@@ -13,7 +14,7 @@ fn is_send<T: Send + 'static>() {}
 #[test]
 fn results_and_options_can_be_sent() {
     is_send::<(Eigenpairs, HermitianPairs, ComplexPairs, Svd, SpectralEmbedding, Embedding, Vectors, ComplexVectors)>();
-    is_send::<(RandomizedSvd, Nmf, Ranks, Solution, BellmanFord, ExpmMultiply, Found, Dense)>();
+    is_send::<(RandomizedSvd, Nmf, Ranks, Solution, BellmanFord, ExpmMultiply, SolverFinding, Dense)>();
     is_send::<(EigshOptions, EigsOptions, SvdsOptions, SpectralEmbeddingOptions, RandomizedSvdOptions, NmfOptions)>();
     is_send::<(RankOptions<'static>, BellmanFordOptions, SolveOptions<'static>)>();
 }
