@@ -70,6 +70,11 @@ impl ImageFiles {
         self.manifest_file.read_whole()
     }
 
+    /// A file of the directory, opened once more.
+    pub(crate) fn file_again(&self, name: &str) -> Result<DataFile> {
+        self.directory.file(name)
+    }
+
     /// A file of an image that exists in the directory although the manifest names none of its kind.
     pub fn unnamed(&self) -> Option<PathBuf> {
         let named = self.manifest.files();

@@ -287,6 +287,11 @@ impl Image {
         self.opened.files.manifest_bytes()
     }
 
+    /// A file of the image's directory, opened once more.
+    pub(crate) fn file_again(&self, name: &str) -> Result<DataFile> {
+        self.opened.files.file_again(name)
+    }
+
     /// A file that exists in the image's directory although the manifest names none of its kind.
     pub fn unnamed(&self) -> Option<PathBuf> {
         self.opened.files.unnamed()

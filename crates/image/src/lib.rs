@@ -17,6 +17,7 @@ mod files;
 mod image;
 mod partial;
 mod placed_file;
+mod save;
 mod stats;
 mod stream;
 mod sweep;

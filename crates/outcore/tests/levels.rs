@@ -2,7 +2,7 @@
 //! process, so this test is alone in its program.
 
 use outcore::generate::{GenerateOptions, GeneratedWeights, source};
-use outcore::import::{ImportOptions, import_into_memory};
+use outcore::import::ImportOptions;
 use outcore::io::simd::{Simd, limit};
 use outcore::linalg::{EigshOptions, eigsh};
 use outcore::matrix::{Operand, Semiring, SparseMatrix};
@@ -44,7 +44,7 @@ fn results_have_the_same_bits_at_every_level() {
     let weights = Some(GeneratedWeights::Uniform);
     let generated = source(&GenerateOptions { scale: 10, weights, ..Default::default() }).unwrap();
     let directed = ImportOptions { directed: Some(false), ..Default::default() };
-    let graph = Arc::new(import_into_memory(&runtime, generated, &directed).unwrap().0);
+    let graph = Arc::new(Graph::in_memory(&runtime, generated, &directed).unwrap());
     let widest = everything(&graph).unwrap();
     for level in [Simd::Baseline, Simd::Avx2] {
         limit(level);

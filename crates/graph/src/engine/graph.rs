@@ -7,6 +7,7 @@ use crate::engine::decode::Decoder;
 use crate::engine::few::PinnedPages;
 use crate::engine::guides::Slots;
 use crate::engine::weights::{WeightColumn, worker_bytes};
+use crate::import::{ImportOptions, Source, import_into_memory};
 use crate::look::id_cache::{GraphIds, IdCache};
 use outcore_format::{Index, ListFile, Manifest, Origin, Shape};
 use outcore_image::{Error, Image, ImageFile, ImageOptions, Result, SweepStats};
@@ -194,6 +195,26 @@ impl Graph {
     /// the indexes and read buffers.
     pub fn open(runtime: &Runtime, path: impl AsRef<Path>, options: ImageOptions) -> Result<Self> {
         Graph::of_image(Image::open(runtime, path, options)?)
+    }
+
+    /// Imports the edges of a source into memory, under the runtime's limit: an image like any other, of the same
+    /// bytes per edge, in files that have no names. [`Graph::save`] gives it one. All of it is given back with the
+    /// graph and its results.
+    ///
+    /// # Errors
+    /// As for [`import`](crate::import::import) and [`Graph::open`]; too little memory for the image.
+    pub fn in_memory(runtime: &Runtime, source: Source, options: &ImportOptions) -> Result<Self> {
+        import_into_memory(runtime, source, options).map(|(graph, _)| graph)
+    }
+
+    /// Writes the graph to `path` as an image, a directory, which appears only when it is complete. An image of that
+    /// name is replaced if `replace`; anything else of that name is an error.
+    ///
+    /// # Errors
+    /// Something that has the name already, a full disk, a file that cannot be read, a request to stop. Nothing is left
+    /// behind then, and an older image stays.
+    pub fn save(&self, path: impl AsRef<Path>, replace: bool) -> Result<()> {
+        self.image.save(path.as_ref(), replace)
     }
 
     /// The graph of an image without workers.

@@ -125,14 +125,14 @@ impl<I: EdgeId, W: EdgeWeight> EdgeTuple for (I, I, W) {
 ///
 /// ```
 /// # mod outcore {
-/// #     pub use {outcore_graph::import, outcore_image::Result, outcore_io::{Runtime, RuntimeOptions}};
+/// #     pub use {outcore_graph::{Graph, import}, outcore_image::Result, outcore_io::{Runtime, RuntimeOptions}};
 /// # }
-/// use outcore::{Runtime, import};
+/// use outcore::{Graph, Runtime, import};
 ///
 /// # fn main() -> outcore::Result<()> {
 /// let runtime = Runtime::new(Default::default())?;
 /// let edges = import::from_edges([("ada", "bob", 1.5), ("bob", "cy", 2.0)])?;
-/// let (graph, _) = import::import_into_memory(&runtime, edges, &Default::default())?;
+/// let graph = Graph::in_memory(&runtime, edges, &Default::default())?;
 /// assert_eq!((graph.vertices(), graph.edges()), (3, 2));
 /// # Ok(()) }
 /// ```

@@ -99,12 +99,11 @@ pub fn check(runtime: &Runtime, source: &Source, image: &Path, options: &ImportO
     job::Job::new(runtime, source.facts().clone(), image, options).map(drop)
 }
 
-/// Imports the edges of a source into memory, under the runtime's limit, and opens the graph. It is an image like any
-/// other, of the same bytes per edge, but in files that have no names ([`Memory`]); what an operation spills goes there
-/// too, unless the runtime says where temporary files go. All of it is given back with the graph and its results.
+/// [`Graph::in_memory`] with the report of the import. The files without names are in [`Memory`]; what an operation
+/// spills goes there too, unless the runtime says where temporary files go.
 ///
 /// # Errors
-/// As for [`import`] and [`Graph::open`]; too little memory for the image.
+/// As for [`Graph::in_memory`].
 pub fn import_into_memory(runtime: &Runtime, source: Source, options: &ImportOptions) -> Result<(Graph, ImportReport)> {
     let _turn = runtime.turn()?;
     let memory = Arc::new(Memory::new(runtime.budget(), Arc::clone(runtime.backend()))?);

@@ -77,7 +77,7 @@ fn vertices_and_ends_of_edges_meet_conditions() {
             let graph = Graph::open(&runtime, &image, ImageOptions::default()).unwrap();
             let source = of_graph(graph, &with(conditions), Part::default()).unwrap();
             let how = ImportOptions { allow_empty: true, ..how };
-            let (graph, _) = outcore_graph::import::import_into_memory(&runtime, source, &how).unwrap();
+            let graph = outcore_graph::Graph::in_memory(&runtime, source, &how).unwrap();
             assert_eq!((graph.vertices(), graph.edges()), (vertices.len() as u64, 0), "{conditions:?}");
             continue;
         }

@@ -2,7 +2,7 @@
 
 use outcore::arrow::array::{ArrayRef, Int64Array, RecordBatch, RecordBatchIterator, RecordBatchReader};
 use outcore::arrow::schema::ArrowError;
-use outcore::import::{ImportOptions, InputOptions, Source, from_batches, from_edges, import, import_into_memory};
+use outcore::import::{ImportOptions, InputOptions, Source, from_batches, from_edges, import};
 use outcore::{Error, ErrorKind, Graph, Result, Runtime, RuntimeOptions};
 use std::error::Error as _;
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
@@ -30,7 +30,7 @@ fn reader(mut work: impl FnMut() -> Outcome + Send + 'static) -> Box<dyn RecordB
 
 fn read(runtime: &Runtime, work: impl FnMut() -> Outcome + Send + 'static) -> Result<Graph> {
     let source = from_batches(reader(work), "rows", &InputOptions::default())?;
-    Ok(import_into_memory(runtime, source, &ImportOptions::default())?.0)
+    Graph::in_memory(runtime, source, &ImportOptions::default())
 }
 
 #[test]
@@ -108,7 +108,7 @@ fn rows_of_an_import_may_come_from_another_import() {
 #[test]
 fn edges_of_an_iterator_are_imported() {
     let runtime = runtime(64 << 20);
-    let graph = |source: Result<Source>| import_into_memory(&runtime, source.unwrap(), &Default::default()).unwrap().0;
+    let graph = |source: Result<Source>| Graph::in_memory(&runtime, source.unwrap(), &Default::default()).unwrap();
     let chain = graph(from_edges((0_u32..30_000).map(|vertex| (vertex, vertex + 1))));
     assert_eq!((chain.vertices(), chain.edges(), chain.manifest().weights().is_some()), (30_001, 30_000, false));
     let names =
@@ -117,10 +117,10 @@ fn edges_of_an_iterator_are_imported() {
     let far = graph(from_edges([(-5_i64, i64::MAX, 7_u32)]));
     assert_eq!((far.vertices(), far.id(0).unwrap().to_string()), (2, "-5".to_owned()));
     let source = from_edges([(1_u64, 2, f64::NAN)]).unwrap();
-    let error = import_into_memory(&runtime, source, &Default::default()).unwrap_err();
+    let error = Graph::in_memory(&runtime, source, &Default::default()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Input, "{error}");
-    let empty = import_into_memory(&runtime, from_edges(Vec::<(u32, u32)>::new()).unwrap(), &Default::default());
-    assert_eq!(empty.unwrap().0.vertices(), 0);
+    let empty = Graph::in_memory(&runtime, from_edges(Vec::<(u32, u32)>::new()).unwrap(), &Default::default());
+    assert_eq!(empty.unwrap().vertices(), 0);
 }
 
 #[test]

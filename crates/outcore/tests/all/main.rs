@@ -1,4 +1,8 @@
 //! Integration tests of the facade as a library, one module each, in one program.
 
+mod closures;
 mod embedding;
+mod names;
 mod refusals;
+mod saving;
+mod tasks;

@@ -19,7 +19,7 @@ fn graph() -> Graph {
     let runtime = Runtime::new(options).unwrap();
     let options = generate::GenerateOptions { scale: 6, edge_factor: 4, ..generate::GenerateOptions::default() };
     let undirected = ImportOptions { directed: Some(false), ..ImportOptions::default() };
-    import::import_into_memory(&runtime, generate::source(&options).unwrap(), &undirected).unwrap().0
+    Graph::in_memory(&runtime, generate::source(&options).unwrap(), &undirected).unwrap()
 }
 
 /// Each of these names a vertex that the graph does not have.

@@ -1,0 +1,58 @@
+//! A copy of an image under another path: whole, or not at all.
+
+use crate::files::{GRAPH_FOLDERS, MANIFEST};
+use crate::image::Image;
+use crate::workspace::{Places, Workspace};
+use crate::{Error, Result};
+use outcore_io::backend::{Location, Open};
+use outcore_io::{DataFile, Unit};
+use std::path::Path;
+
+/// Bytes that are copied at a time.
+const COPIED_BYTES: usize = 1 << 20;
+
+impl Image {
+    /// Copies all files of the image to `path`, a directory, which appears only when it is complete and synced. An
+    /// image of that name is replaced if `replace`; anything else of that name is an error.
+    ///
+    /// # Errors
+    /// Something that has the name already, a full disk, a file that cannot be read, a request to stop. Nothing is left
+    /// behind then, and an older image stays.
+    pub fn save(&self, path: &Path, replace: bool) -> Result<()> {
+        self.check_process()?;
+        let runtime = self.runtime();
+        let _room = self.reserve("a copy of an image", COPIED_BYTES as u64)?;
+        let workspace = Workspace::create_plain(runtime, Places::new(runtime, path, replace)?)?;
+        let task = runtime.task("save", Unit::Bytes, Some(self.image_bytes()));
+        for folder in GRAPH_FOLDERS {
+            runtime.backend().create_directory(&workspace.partial().join(folder))?;
+        }
+        let mut bytes = vec![0; COPIED_BYTES];
+        for from in self.files()?.iter() {
+            let name = from.path().strip_prefix(self.path()).unwrap_or(from.path());
+            let to = workspace.partial().join(name);
+            let file = DataFile::open_as(runtime.backend(), Location::at(&to), Open::Create)?;
+            let failed = |operation, error| Error::file(&to, operation, error);
+            file.allocate(from.len_bytes()).map_err(|error| failed("allocate", error))?;
+            let mut at = 0;
+            while at < from.len_bytes() {
+                runtime.cancel().check()?;
+                let part = &mut bytes[..(from.len_bytes() - at).min(COPIED_BYTES as u64) as usize];
+                from.read_at(part, at).map_err(|error| Error::file_at(from.path(), "read", at, error))?;
+                file.write_at(part, at).map_err(|error| failed("write", error))?;
+                at += part.len() as u64;
+                task.advance(part.len() as u64);
+            }
+            file.sync().map_err(|error| failed("sync", error))?;
+        }
+        workspace.finish(runtime)?.into_iter().for_each(|note| runtime.note(note));
+        Ok(())
+    }
+
+    /// All files of the image, opened once more: readers' files may ask for whole pages.
+    fn files(&self) -> Result<Vec<DataFile>> {
+        let named = self.manifest().files();
+        let names = named.iter().flat_map(|(file, _)| [file.name(), file.index_name()]).flatten();
+        names.chain([MANIFEST.to_owned()]).map(|name| self.file_again(&name)).collect()
+    }
+}

@@ -1,0 +1,82 @@
+//! Five usual tasks, as one would write them with a library of graphs in memory: none takes more than ten lines.
+
+use outcore::engine::{Frontier, scan};
+use outcore::import::{ImportOptions, from_edges};
+use outcore::{
+    Column, ComponentsOptions, Direction, Edges, Graph, PageRankOptions, Result, Runtime, SsspOptions, components,
+    pagerank, sssp,
+};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+fn roads(runtime: &Runtime) -> Result<Graph> {
+    let roads = [("ada", "bob", 1.0), ("bob", "cy", 1.0), ("ada", "cy", 5.0), ("cy", "dan", 0.5), ("eve", "fay", 9.0)];
+    Graph::in_memory(runtime, from_edges(roads)?, &ImportOptions::default())
+}
+
+#[test]
+fn the_shortest_path_between_two_names() -> Result<()> {
+    let graph = roads(&Runtime::new(Default::default())?)?;
+    let ids = graph.ids()?;
+    let options = SsspOptions { source: ids.vertex("ada")?, weights: true, ..Default::default() };
+    let found = sssp(&graph, &options)?;
+    let path = found.path(&graph, ids.vertex("dan")?)?.expect("a path");
+    let names = path.iter().map(|&vertex| Ok(ids.id(vertex)?.to_string())).collect::<Result<Vec<_>>>()?;
+    assert_eq!(
+        (names, found.distance(ids.vertex("dan")?)),
+        (["ada", "bob", "cy", "dan"].map(String::from).into(), Some(2.5))
+    );
+    Ok(())
+}
+
+#[test]
+fn the_sizes_of_components() -> Result<()> {
+    let graph = roads(&Runtime::new(Default::default())?)?;
+    let found = components(&graph, &ComponentsOptions::default())?;
+    let mut sizes: Vec<_> = found.sizes(&graph)?.iter().copied().filter(|&size| size > 0).collect();
+    sizes.sort();
+    assert_eq!(sizes, [2, 4]);
+    Ok(())
+}
+
+#[test]
+fn the_top_by_pagerank() -> Result<()> {
+    let graph = roads(&Runtime::new(Default::default())?)?;
+    let found = pagerank(&graph, &PageRankOptions::default())?;
+    let table = graph.table(vec![("rank".to_owned(), Column::Real(Arc::new(found.ranks)))]);
+    let top = table.top(10, "rank")?;
+    assert_eq!((top.num_rows(), top.num_columns()), (6, 2));
+    Ok(())
+}
+
+#[test]
+fn a_histogram_of_degrees_by_a_closure() -> Result<()> {
+    let graph = roads(&Runtime::new(Default::default())?)?;
+    let mut histogram = BTreeMap::new();
+    let count = |degrees: &mut BTreeMap<u32, usize>, part: outcore::engine::ListPart<'_>| {
+        *degrees.entry(part.vertex).or_default() += part.neighbours.len();
+    };
+    let (degrees, _) = scan(&graph, Direction::Out, Frontier::All, BTreeMap::new, count)?;
+    degrees.into_iter().flatten().for_each(|(_, degree)| *histogram.entry(degree).or_insert(0) += 1);
+    histogram.remove(&0);
+    assert_eq!(histogram, BTreeMap::from([(1, 3), (2, 1)]));
+    Ok(())
+}
+
+#[test]
+fn some_edges_as_an_image_of_their_own() -> Result<()> {
+    let runtime = Runtime::new(Default::default())?;
+    let (graph, folder) = (roads(&runtime)?, tempfile::tempdir().unwrap());
+    let (ids, mut short) = (graph.ids()?, Vec::new());
+    for list in graph.lists(Edges::new(Direction::Out, true), Frontier::All) {
+        let (vertex, neighbours) = list?;
+        for i in (0..neighbours.len()).filter(|&i| neighbours.weights().real(i) < 5.0) {
+            short.push((ids.id(vertex)?.to_string(), ids.id(neighbours[i])?.to_string()));
+        }
+    }
+    Graph::in_memory(&runtime, from_edges(short)?, &ImportOptions::default())?
+        .save(folder.path().join("short.oc"), false)?;
+    let opened = Graph::open(&runtime, folder.path().join("short.oc"), Default::default())?;
+    assert_eq!((opened.vertices(), opened.edges()), (4, 3));
+    Ok(())
+}
