@@ -13,10 +13,8 @@ use outcore::front_ends::{
 };
 use outcore::io::{Reservation, bytes_text, limit_text};
 use outcore::report::{OptionText, Planned, Summary};
-use outcore::{Column, Error, Estimate, Graph, Result, Stats, Table};
+use outcore::{Column, Error, Estimate, Graph, Result, Table};
 use std::fmt::Arguments;
-use std::path::Path;
-use std::sync::Arc;
 
 /// The option that says how many rows are shown, and how many that are if it is not given.
 const TOP: &str = "top";

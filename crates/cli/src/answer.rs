@@ -1,6 +1,5 @@
 //! Answers on the standard output, and checks of the files that a command writes.
 
-use outcore::front_ends::AtomicFile;
 use outcore::io::{escaped, folder};
 use outcore::{Error, Result, Runtime};
 use std::cell::RefCell;

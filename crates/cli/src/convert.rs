@@ -16,7 +16,7 @@ use outcore::import::{
     self, Attributes, Condition, Duplicates, Facts, IdKind, ImportEstimate, ImportOptions, ImportReport, ImportSummary,
     InputOptions, OrderChoice, Part, SelfLoops, Source, TextFacts,
 };
-use outcore::io::{Sample, Watch, backend, bytes_text, escaped, limit_text};
+use outcore::io::{Watch, backend, bytes_text, escaped, limit_text};
 use outcore::{Error, Graph, GraphOptions, Result, Runtime};
 use serde::Serialize;
 use serde_json::{Value as Json, json};

@@ -9,16 +9,13 @@ use crate::options::{allow_unconverged, allows_unconverged, arg_of, values_of};
 use crate::progress::runtime;
 use crate::report::{About, End, Page, failure};
 use clap::{ArgMatches, Args, Command, FromArgMatches};
-use outcore::front_ends::{Fact, OUTPUT_ENDINGS, Origin, Value, Values, named};
+use outcore::front_ends::{OUTPUT_ENDINGS, Origin, Value, Values, named};
 use outcore::io::backend::FileKind;
 use outcore::io::{bytes_text, escaped, limit_text};
 use outcore::learn::{Data, NAMES, STATISTICS, StatisticDeclaration, StatisticPlan, StatisticTable};
 use outcore::report::{OptionText, Planned, SomeRows};
 use outcore::{Error, Result, Runtime};
 use serde_json::json;
-use std::fmt::{self, Display, Formatter};
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 /// `outcore run` and a statistic or a model.
 pub struct LearnArgs {

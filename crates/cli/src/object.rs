@@ -17,7 +17,6 @@ use std::cell::Cell;
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::Path;
-use std::sync::Arc;
 use std::time::Instant;
 
 /// The object. Its page in the documentation and its schema are made of these lines.

@@ -8,7 +8,7 @@ use outcore::front_ends::NotConverged;
 use outcore::import::{ImportEstimate, ImportSummary};
 use outcore::io::{Sample, Watch};
 use outcore::report::{OptionText, Planned, Report, Summary, now, of_import, page, shell_text};
-use outcore::{Error, ErrorKind, Graph, Result, Runtime, Stats};
+use outcore::{ErrorKind, Graph, Result, Runtime, Stats};
 use serde_json::{Map, Value};
 use std::fmt::Display;
 use std::path::{Path, PathBuf};

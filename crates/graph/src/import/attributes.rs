@@ -135,7 +135,7 @@ impl TableState {
     fn put(&mut self, piece: Piece) -> Result<()> {
         let Piece { place, rows, offset_bytes, missing, .. } = piece;
         let words = [place, rows.into(), offset_bytes, missing as u64, (missing >> 64) as u64];
-        words.into_iter().try_for_each(|word| Ok(self.pieces.word(word)?))
+        words.into_iter().try_for_each(|word| self.pieces.word(word))
     }
 
     /// Counts more memory; false if there is none.
@@ -354,7 +354,7 @@ impl AttributesWriter<'_> {
                     false => {
                         let purpose = format!("dictionaries of strings of {}", self.attributes.names());
                         let (needed_bytes, found_bytes) = (2 * state.used_bytes, state.reservation.bytes());
-                        Err(self.runtime.budget().refusal(&purpose, needed_bytes, found_bytes).into())
+                        Err(self.runtime.budget().refusal(&purpose, needed_bytes, found_bytes))
                     }
                 }
             }

@@ -14,7 +14,7 @@ use outcore_io::buffer::{raw_bytes, raw_bytes_mut};
 use outcore_io::{Array, Spill, folder, lock};
 use std::ops::{DerefMut, Range};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 
 const PURPOSE: &str = "vectors of a subspace";
 /// Approximate bytes of rows of all blocks that each worker holds while the blocks are multiplied by a small matrix.

@@ -17,8 +17,8 @@ use outcore_image::{Error, Result};
 use outcore_io::{Array, Runtime, SPLIT_MIX_STEP, lock, split_mix};
 use outcore_table::SWEPT_NUMBERS;
 use std::ops::Range;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 
 /// Numbers of a stripe that are worked on together: they stay in the processor's cache.
 const PIECE_NUMBERS: usize = 1 << 16;
