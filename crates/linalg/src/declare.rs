@@ -1,7 +1,8 @@
 //! A solver as its users see it, declared once beside its kernel.
 //!
-//! A [`SolverDeclaration`] is a name, its options, the files that it is given and those that it writes. From the list of all
-//! declarations ([`SOLVERS`](crate::SOLVERS)) follow the commands of the shell, and the runs of `outcore.linalg`.
+//! A [`SolverDeclaration`] is a name, its options, the files that it is given and those that it writes. From the list
+//! of all declarations ([`SOLVERS`](crate::SOLVERS)) follow the commands of the shell, and the runs of
+//! `outcore.linalg`.
 //!
 //! A run from outside goes like this: the shell or Python makes [`Values`] of texts or objects and opens the input
 //! files; `plan` of the declaration checks both for a matrix; [`SolverPlan::needs`] says what the run will need, and

@@ -6,6 +6,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 type Hook<F> = Option<Box<F>>;
+/// Refuses a change, or lets it pass.
+type Refuse = dyn Fn(&Change<'_>) -> std::io::Result<()> + Send + Sync;
 
 /// The files of the system, with hooks; without any it is [`Posix`].
 #[derive(Default)]
@@ -13,7 +15,7 @@ pub struct Hooked {
     /// Called whenever a queue is made.
     pub queue: Hook<dyn Fn() + Send + Sync>,
     /// Refuses changes by an error.
-    pub change: Hook<dyn Fn(&Change<'_>) -> std::io::Result<()> + Send + Sync>,
+    pub change: Hook<Refuse>,
     /// Changes what is seen of a path or a file.
     pub look: Hook<dyn Fn(FileStatus) -> FileStatus + Send + Sync>,
     /// Free space of every file system, in bytes.

@@ -237,8 +237,8 @@ impl<M: Raw> Events<'_, M> {
         self.shared.active.activate(self.id, true, self.activated);
     }
 
-    /// Ends the program with an error of any type, or a text: [`run_program`](crate::run_program()) returns the first one. Calls that
-    /// run at the same time may finish.
+    /// Ends the program with an error of any type, or a text: [`run_program`](crate::run_program()) returns the first
+    /// one. Calls that run at the same time may finish.
     #[cold]
     pub fn fail(&mut self, error: impl Into<Box<dyn std::error::Error + Send + Sync>>) {
         lock(&self.shared.error).get_or_insert(Error::custom(error));

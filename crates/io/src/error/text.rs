@@ -3,12 +3,14 @@
 use super::sizes::differing;
 use super::{Error, Holder, bytes_text, differing_texts};
 use crate::escape::escaped;
+use std::fmt::Formatter;
+use std::path::Path;
 
 /// Number of holders that a message names.
 const NAMED_HOLDERS: usize = 4;
 
 impl std::fmt::Display for Error {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
         match self {
             Error::Custom(error) => error.fmt(f),
             _ => escaped(Text(self)).fmt(f),
@@ -20,15 +22,9 @@ impl std::fmt::Display for Error {
 struct Text<'a>(&'a Error);
 
 impl std::fmt::Display for Text<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
         match self.0 {
-            Error::File { path, operation, offset_bytes, source } => {
-                write!(f, "cannot {operation} {}", path.display())?;
-                if let Some(offset) = offset_bytes {
-                    write!(f, " at byte {offset}")?;
-                }
-                write!(f, ": {source}")
-            }
+            Error::File { path, operation, offset_bytes, source } => file(f, path, operation, *offset_bytes, source),
             Error::Memory { purpose, needed_bytes, available_bytes, limit_bytes, advised_bytes, holders } => {
                 let [needed, available] = differing_texts(*needed_bytes, *available_bytes);
                 let [limit, advised] = differing(*limit_bytes, *advised_bytes, f64::ceil);
@@ -40,14 +36,7 @@ impl std::fmt::Display for Text<'_> {
                 )
             }
             Error::MemoryRefused { purpose, needed_bytes, most_bytes } => {
-                write!(f, "{purpose} needs {}, which the operating system refused; ", bytes_text(*needed_bytes))?;
-                match most_bytes {
-                    Some(bytes) => {
-                        let bytes = bytes_text(*bytes);
-                        write!(f, "the addresses of this process are limited to {bytes}: raise that limit (ulimit -v)")
-                    }
-                    None => f.write_str("free some memory, or choose a smaller limit"),
-                }
+                refused_by_system(f, purpose, *needed_bytes, *most_bytes)
             }
             Error::OtherProcess { name, opened_by } => write!(
                 f,
@@ -72,15 +61,9 @@ impl std::fmt::Display for Text<'_> {
                 path.display()
             ),
             Error::Input { path, line, expected, found, advice } => {
-                write!(f, "{}", path.display())?;
-                if let Some(line) = line {
-                    write!(f, ":{line}")?;
-                }
-                write!(f, ": expected {expected}, found {found}")?;
-                if !advice.is_empty() {
-                    write!(f, "; {advice}")?;
-                }
-                Ok(())
+                let line = line.map_or_else(String::new, |line| format!(":{line}"));
+                let advice = if advice.is_empty() { String::new() } else { format!("; {advice}") };
+                write!(f, "{}{line}: expected {expected}, found {found}{advice}", path.display())
             }
             Error::Verification { expected, found } => write!(
                 f,
@@ -91,29 +74,9 @@ impl std::fmt::Display for Text<'_> {
             Error::NoImage { path, found, advice } => {
                 write!(f, "{} is no Outcore image: {found}; {advice}", path.display())
             }
-            Error::Exists { path, reason, .. } if !reason.is_empty() => {
-                write!(f, "{} is in the way: {reason}; remove it or choose another name", path.display())
-            }
-            Error::Exists { path, is_image: true, .. } => write!(
-                f,
-                "{} is there already: expected no image of that name, for replacing one was not asked for; \
-                 give --replace or choose another name",
-                path.display()
-            ),
-            Error::Exists { path, is_image: false, .. } => write!(
-                f,
-                "{} is in the way: expected nothing or an Outcore image to replace, found a file or directory that is no image; \
-                 remove it or choose another name",
-                path.display()
-            ),
+            Error::Exists { path, is_image, reason } => in_the_way(f, path, *is_image, reason),
             Error::DiskSpace { purpose, needed_bytes, free_bytes, directory } => {
-                let [needed, free] = differing_texts(*needed_bytes, *free_bytes);
-                write!(
-                    f,
-                    "{purpose} needs {needed}, but {} has {free} left; \
-                     free some space, or choose another place (--temporary for temporary files)",
-                    directory.display(),
-                )
+                disk_space(f, purpose, [*needed_bytes, *free_bytes], directory)
             }
             Error::Closed { path } => write!(f, "the graph {} was closed; open it again", path.display()),
             Error::NoId { path, id, ids } => write!(f, "{} has no vertex `{id}`; {ids}", path.display()),
@@ -127,6 +90,59 @@ impl std::fmt::Display for Text<'_> {
             Error::Custom(error) => error.fmt(f),
         }
     }
+}
+
+fn file(
+    f: &mut Formatter<'_>,
+    path: &Path,
+    operation: &str,
+    offset_bytes: Option<u64>,
+    source: &std::io::Error,
+) -> std::fmt::Result {
+    let place = offset_bytes.map_or_else(String::new, |offset| format!(" at byte {offset}"));
+    write!(f, "cannot {operation} {}{place}: {source}", path.display())
+}
+
+fn refused_by_system(
+    f: &mut Formatter<'_>,
+    purpose: &str,
+    needed_bytes: u64,
+    most_bytes: Option<u64>,
+) -> std::fmt::Result {
+    write!(f, "{purpose} needs {}, which the operating system refused; ", bytes_text(needed_bytes))?;
+    match most_bytes.map(bytes_text) {
+        Some(bytes) => {
+            write!(f, "the addresses of this process are limited to {bytes}: raise that limit (ulimit -v)")
+        }
+        None => f.write_str("free some memory, or choose a smaller limit"),
+    }
+}
+
+fn in_the_way(f: &mut Formatter<'_>, path: &Path, is_image: bool, reason: &str) -> std::fmt::Result {
+    let path = path.display();
+    match (reason, is_image) {
+        ("", true) => write!(
+            f,
+            "{path} is there already: expected no image of that name, for replacing one was not asked for; \
+             give --replace or choose another name"
+        ),
+        ("", false) => write!(
+            f,
+            "{path} is in the way: expected nothing or an Outcore image to replace, found a file or directory that is \
+             no image; remove it or choose another name"
+        ),
+        (reason, _) => write!(f, "{path} is in the way: {reason}; remove it or choose another name"),
+    }
+}
+
+fn disk_space(f: &mut Formatter<'_>, purpose: &str, [needed, free]: [u64; 2], directory: &Path) -> std::fmt::Result {
+    let [needed, free] = differing_texts(needed, free);
+    write!(
+        f,
+        "{purpose} needs {needed}, but {} has {free} left; free some space, or choose another place (--temporary for \
+         temporary files)",
+        directory.display(),
+    )
 }
 
 /// The holders of memory, as part of a sentence.

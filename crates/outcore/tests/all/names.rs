@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-/// What a file re-exports: path and name of each, as it is written.
+/// The names that a file re-exports, each with its path as it is written.
 fn exports(text: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();
     for statement in text.split("pub use ").skip(1) {
