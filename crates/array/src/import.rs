@@ -18,7 +18,7 @@ use outcore_format::ElementType;
 use outcore_format::dense::{GROUP_BYTES, rows_per_page};
 use outcore_image::{DenseHead, DenseImage, DenseWriteWorker, DenseWriter, Error, Result};
 use outcore_io::{
-    Array as InMemory, Runtime, Task, Unit, bytes_text, escaped, lock, peak_memory_bytes, trim_freed_memory,
+    Array as Buffer, Runtime, Task, Unit, bytes_text, escaped, lock, peak_memory_bytes, trim_freed_memory,
 };
 use outcore_numbers::{
     NumberBlock, NumberBlocks, NumberFacts, NumberOptions, NumberParser, NumberTable, NumberValues, Refused,
@@ -190,7 +190,7 @@ fn store(
     facts: &NumberFacts,
 ) -> std::result::Result<u64, Refused> {
     let (element, columns) = (writer.manifest().element, writer.manifest().columns as usize);
-    let pages = InMemory::zeroed(runtime.budget(), "a page of every column", columns.saturating_mul(GROUP_BYTES));
+    let pages = Buffer::zeroed(runtime.budget(), "a page of every column", columns.saturating_mul(GROUP_BYTES));
     let filling = Filling { pages: pages?, filled: 0, rows: 0, columns, element, writer: writer.worker()? };
     let is_by_bytes = facts.rows.is_none() && facts.input_bytes.is_some();
     let task = match is_by_bytes {
@@ -307,7 +307,7 @@ impl Job<'_> {
 
 /// Pages of a group of rows, one for every column, that are filled.
 struct Filling {
-    pages: InMemory<u8>,
+    pages: Buffer<u8>,
     /// Number of rows of the group so far.
     filled: usize,
     /// Number of rows before it.

@@ -15,7 +15,7 @@ use outcore_format::dense::rows_per_page;
 use outcore_format::{ElementType, PAGE_BYTES};
 use outcore_image::{Result, SweepStats};
 use outcore_ingest::Reads;
-use outcore_io::{Array as InMemory, Runtime, into_inner, lock};
+use outcore_io::{Array as Buffer, Runtime, into_inner, lock};
 use outcore_numbers::{Misplaced, NumberOptions, PlacedTable};
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -171,7 +171,7 @@ impl ArraySource for TableSource {
     fn compute_rows(&self, runtime: &Runtime, rows: Range<u64>) -> Result<Option<(Box<dyn Landed>, SweepStats)>> {
         let (start, count) = (Instant::now(), (rows.end - rows.start) as usize);
         let len = self.columns.len().saturating_mul(count).saturating_mul(self.element.bytes());
-        let mut bytes = InMemory::zeroed(runtime.budget(), "rows of a table", len)?;
+        let mut bytes = Buffer::zeroed(runtime.budget(), "rows of a table", len)?;
         let reads: Arc<Reads> = Arc::default();
         self.decode(runtime, &rows, &reads, &mut bytes)?;
         let stats = SweepStats {

@@ -8,6 +8,8 @@ use std::io::{ErrorKind, StdoutLock, Write};
 use std::path::Path;
 
 pub const SUCCESS: u8 = 0;
+/// The name of the standard output in errors.
+const STANDARD_OUTPUT: &str = "the standard output";
 
 /// Says a line of an answer. Ids and names are part of some: their control characters are escaped.
 pub fn say(line: impl Display) -> Result<()> {
@@ -61,7 +63,9 @@ pub fn check_different(runtime: &Runtime, inputs: &[(String, &Path)], outputs: &
 /// error is unchanged.
 pub fn plain_if_closed(error: Error) -> Error {
     match error {
-        Error::File { source, .. } if source.kind() == ErrorKind::NotConnected => {
+        Error::File { path, source, .. }
+            if source.kind() == ErrorKind::NotConnected && path == Path::new(STANDARD_OUTPUT) =>
+        {
             output_error(std::io::Error::new(source.kind(), "it is closed"))
         }
         error => error,
@@ -70,5 +74,5 @@ pub fn plain_if_closed(error: Error) -> Error {
 
 /// A failure to write to the standard output.
 pub fn output_error(error: std::io::Error) -> Error {
-    Error::file("the standard output", "write to", error)
+    Error::file(STANDARD_OUTPUT, "write to", error)
 }

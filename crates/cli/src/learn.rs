@@ -135,7 +135,12 @@ fn run(args: &LearnArgs, call: &Call) -> Result<u8> {
     done.files = common.outputs(&[]);
     let end = End { call, common, runtime: &runtime, page };
     if let Some(unconverged) = results.unconverged.take().filter(|_| !args.allow_unconverged) {
-        return end.not_converged(failure("it did not converge", &unconverged), &results.stats, done);
+        let result = Some(Found::Facts(&results.facts, &[]));
+        return end.not_converged(
+            failure("it did not converge", &unconverged),
+            &results.stats,
+            Done { result, ..done },
+        );
     }
     results.lines.iter().for_each(|line| common.say(line));
     results.table.lines().iter().for_each(|line| common.say(line));

@@ -215,16 +215,19 @@ impl Call {
     pub fn account(&self, runtime: &Runtime, done: &Done<'_>, stats: Option<&Path>, answer: &Answer) -> Result<()> {
         let object = self.object(done);
         let (there, file) = (stats == Some(Path::new("-")), stats.filter(|file| *file != Path::new("-")));
+        // The file comes first: the object on the standard output says whether all went well.
+        if let Some(file) = file {
+            let mut to = AtomicFile::within(runtime, file)?;
+            match write(&mut to, &object) {
+                Ok(()) => to.commit()?,
+                Err(error) => return Err(to.error(error)),
+            }
+        }
         if self.is_json || there {
             self.is_said.set(true);
             answer.write_with(|out| write(out, &object));
         }
-        let Some(file) = file else { return Ok(()) };
-        let mut to = AtomicFile::within(runtime, file)?;
-        match write(&mut to, &object) {
-            Ok(()) => to.commit(),
-            Err(error) => Err(to.error(error)),
-        }
+        Ok(())
     }
 
     /// Writes the object of a command that failed. One that cannot be written changes no outcome.

@@ -2,6 +2,7 @@
 
 use crate::files::{GRAPH_FOLDERS, MANIFEST};
 use crate::image::Image;
+use crate::partial::require_disk;
 use crate::workspace::{Places, Workspace};
 use crate::{Error, Result};
 use outcore_io::backend::{Location, Open};
@@ -27,10 +28,15 @@ impl Image {
         for folder in GRAPH_FOLDERS {
             runtime.backend().create_directory(&workspace.partial().join(folder))?;
         }
+        let bytes = self.image_bytes();
+        require_disk(runtime.backend(), "a copy of an image", bytes, bytes, workspace.partial())?;
+        let named = self.manifest().files();
+        let names = named.iter().flat_map(|(file, _)| [file.name(), file.index_name()]).flatten();
         let mut bytes = vec![0; COPIED_BYTES];
-        for from in self.files()?.iter() {
-            let name = from.path().strip_prefix(self.path()).unwrap_or(from.path());
-            let to = workspace.partial().join(name);
+        for name in names.chain([MANIFEST.to_owned()]) {
+            // Opened once more: readers' files may ask for whole pages.
+            let from = self.file_again(&name)?;
+            let to = workspace.partial().join(&name);
             let file = DataFile::open_as(runtime.backend(), Location::at(&to), Open::Create)?;
             let failed = |operation, error| Error::file(&to, operation, error);
             file.allocate(from.len_bytes()).map_err(|error| failed("allocate", error))?;
@@ -47,12 +53,5 @@ impl Image {
         }
         workspace.finish(runtime)?.into_iter().for_each(|note| runtime.note(note));
         Ok(())
-    }
-
-    /// All files of the image, opened once more: readers' files may ask for whole pages.
-    fn files(&self) -> Result<Vec<DataFile>> {
-        let named = self.manifest().files();
-        let names = named.iter().flat_map(|(file, _)| [file.name(), file.index_name()]).flatten();
-        names.chain([MANIFEST.to_owned()]).map(|name| self.file_again(&name)).collect()
     }
 }

@@ -16,6 +16,7 @@ use crate::tables::attributes::{AttributeField, Attributes};
 use crate::union::{union, united};
 use outcore_image::{Error, Result};
 use outcore_io::lock;
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -269,6 +270,7 @@ fn add(joined: &mut Facts, facts: &Facts) {
         whole_sample(joined).zip(whole_sample(facts)).map(|(a, b)| [0, 1].map(|i| a[i].saturating_add(b[i])));
     joined.input_bytes = joined.input_bytes.zip(facts.input_bytes).map(|(a, b)| a.saturating_add(b));
     joined.edges = joined.edges.zip(facts.edges).and_then(|(a, b)| a.checked_add(b));
+    joined.sizes = None;
     joined.block_bytes = joined.block_bytes.max(facts.block_bytes);
     joined.longest_line_bytes = joined.longest_line_bytes.max(facts.longest_line_bytes);
     for name in &facts.unread {
@@ -285,14 +287,13 @@ const MOST_NOTES: usize = 20;
 
 /// Different notes of several inputs, of which only the first are given where there are many, and the number of others.
 fn bounded(notes: impl Iterator<Item = String>) -> Vec<String> {
-    let (mut first, mut more) = (Vec::new(), 0);
+    let (mut first, mut all) = (Vec::new(), HashSet::new());
     for note in notes {
-        match first.len() < MOST_NOTES {
-            _ if first.contains(&note) => {}
-            true => first.push(note),
-            false => more += 1,
+        if all.insert(note.clone()) && first.len() < MOST_NOTES {
+            first.push(note);
         }
     }
+    let more = all.len() - first.len();
     first.extend((more > 0).then(|| format!("There are {more} more notes on other inputs.")));
     first
 }

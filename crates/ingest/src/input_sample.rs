@@ -29,8 +29,8 @@ const PACKED_BLOCKS: usize = 16;
 const FILES: usize = 4;
 /// Ids by which nothing can be told.
 const FEW: f64 = 10.0;
-/// Memory of a sample, beside that of decoding a block.
-const MEMORY_BYTES: u64 = 10 << 20;
+/// Memory of a sample, beside that of decoding a block, and of one of a quarter of the pieces.
+const MEMORY_BYTES: [u64; 2] = [36 << 20, 10 << 20];
 
 /// Sizes of an input, as a sample suggests.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -73,22 +73,31 @@ pub(crate) fn sample(
     facts: &Facts,
     options: &InputOptions,
 ) -> Option<InputSample> {
-    let _memory = runtime.budget().reserve("a sample of the input", facts.block_bytes + MEMORY_BYTES).ok()?;
+    let reserve = |bytes| runtime.budget().reserve("a sample of the input", facts.block_bytes + bytes).ok();
+    let [all, few] = MEMORY_BYTES;
+    let (_memory, part) = reserve(all).map(|memory| (memory, 1)).or_else(|| Some((reserve(few)?, 4)))?;
     let context = InputContext::of(runtime);
-    let mut pieces = Pieces::default();
+    let names = |facts: &Facts| facts.attributes.iter().map(|field| field.name.clone()).collect::<Vec<_>>();
+    let (mut pieces, mut has_same_attributes) = (Pieces { part, ..Pieces::default() }, true);
     let (mut sampled_bytes, mut sampled_edges) = (0, 0.0);
     let chosen = paths.len().min(FILES);
     for number in 0..chosen {
         let input = Input::file(&paths[number * paths.len() / chosen], &context).ok()?;
         let size_bytes = input.size_bytes()?;
-        let source = Format::of(&input, options).ok()?.open(&input, options).ok()?;
-        sampled_edges += pieces.add_file(&input, source, size_bytes, PIECES / chosen as u64)?;
+        let format = Format::of(&input, options).ok().filter(|format| !format.is_pair)?;
+        let source = format.open(&input, options).ok()?;
+        has_same_attributes &= names(source.facts()) == names(facts);
+        sampled_edges += pieces.add_file(&input, source, size_bytes, (PIECES / (chosen * part) as u64).max(1))?;
         sampled_bytes += size_bytes;
     }
     let by_bytes = |bytes: u64| sampled_edges * bytes as f64 / sampled_bytes.max(1) as f64;
     let edges = facts.edges.map_or_else(|| by_bytes(facts.input_bytes.unwrap_or(sampled_bytes)), |edges| edges as f64);
     pieces.blocks *= facts.input_bytes.map_or(1.0, |bytes| bytes as f64 / sampled_bytes.max(1) as f64);
-    let sample = pieces.sizes(edges);
+    let mut sample = pieces.sizes(edges);
+    if !has_same_attributes {
+        // Values are by the places of columns, which other files, partitions and conditions move.
+        sample.attributes.clear();
+    }
     drop(pieces);
     trim_freed_memory();
     Some(sample)
@@ -114,6 +123,8 @@ fn halves(block: Block) -> Vec<Block> {
 /// The pieces of a sample that were parsed.
 #[derive(Default)]
 struct Pieces {
+    /// One in this many pieces is parsed.
+    part: usize,
     count: u32,
     edges: u64,
     /// Blocks of the files, about.
@@ -133,6 +144,11 @@ impl Pieces {
         let is_text = source.facts().text.is_some() && source.facts().compression.is_none();
         let first = source.next_block().ok()?;
         let Some(mut first) = first else { return Some(0.0) };
+        let is_table = source.facts().edges.is_some() && !matches!(first.data, BlockData::Bytes(_));
+        if source.facts().text.is_none() && !is_table {
+            // Other formats tell edges by a sample of their own, or all of them, or have their vertices first.
+            return None;
+        }
         let is_small = size_bytes <= pieces * PIECE_BYTES as u64;
         let file = if is_text && !is_small && !input.is_archive() { input.open_file().ok() } else { None };
         let (Some(file), BlockData::Bytes(lines)) = (file, &mut first.data) else {
@@ -166,7 +182,7 @@ impl Pieces {
         let (mut next, mut number, mut is_whole) = (Some(first), 0, true);
         while let Some(block) = next {
             (position, len, number) = (block.input_bytes, len + len_of(&block), number + 1);
-            if number <= BLOCKS {
+            if number <= BLOCKS / self.part {
                 let pieces = if is_text { halves(block) } else { vec![block] };
                 for piece in pieces {
                     parsed_len += len_of(&piece);

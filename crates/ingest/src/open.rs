@@ -55,7 +55,7 @@ pub fn open(runtime: &Runtime, paths: &[PathBuf], options: &InputOptions) -> Res
     }
     source.facts.notes.extend(no_data);
     if !options.of_vertices && source.facts.sides.is_none() {
-        source.facts.sizes = sample(runtime, &files.paths, &source.facts, options);
+        source.facts.sizes = sample(runtime, &files.paths, &source.facts, &beside);
     }
     source.facts.files = files;
     source.with_id_type(options.ids)

@@ -29,7 +29,7 @@ use std::path::PathBuf;
 /// Largest difference between sums, relative to the sum of the absolute values of their terms.
 const ROUNDING: f64 = 1e-11;
 
-/// SolverDeclaration for the shell.
+/// Declaration for the shell.
 pub(crate) static MULTIPLY: SolverDeclaration = SolverDeclaration {
     options: &[
         Parameter::new(

@@ -1,15 +1,14 @@
 //! Analyse graphs many times larger than memory, on one machine with an SSD, at the speed of in-memory engines.
 //!
-//! This crate re-exports what users need and holds no code of its own:
-//!
-//! This page has what most programs need; the rest stands in modules by its purpose:
+//! This page has what most programs need, and the rest stands in modules by its purpose. The crate re-exports others and
+//! holds no code of its own.
 //!
 //! | for | look at |
 //! |---|---|
 //! | images | [`import`] makes one of an edge list, [`generate`] one of nothing; [`Graph`] opens one within the limits of a [`Runtime`], [`export()`] writes one back, [`check()`] verifies its bytes |
 //! | ids | [`Graph::ids`] holds all in memory, and finds vertices by ids and ids by vertices; [`Graph::vertex`] reads them for one |
 //! | algorithms | a function, its options and its result each, such as [`pagerank()`], [`PageRankOptions`] and [`PageRank`]; `estimate_` and its name say what it will need, [`verify`] checks what it found |
-//! | results | [`Table`] holds columns under the users' ids, and writes them |
+//! | results | have accessors by vertex, and `into_table`: a [`Table`] holds columns under the users' ids, finds the greatest, and writes them |
 //! | attributes | [`data`] gives edges and vertices as Arrow |
 //! | algorithms of your own | [`engine`]: [`Graph::lists`], [`engine::scan`] and [`engine::fold`] visit lists, [`engine::EdgeMapper`] moves a frontier, [`engine::run_program`] runs an [`engine::VertexProgram`] |
 //! | matrices and arrays | [`matrix`], [`linalg`], [`mod@array`], [`learn`] |
@@ -20,8 +19,7 @@
 //! Options are written with `..Default::default()`, so that a new one changes no program.
 //!
 //! ```no_run
-//! use outcore::{Column, Graph, GraphOptions, PageRankOptions, Runtime, RuntimeOptions, pagerank};
-//! use std::sync::Arc;
+//! use outcore::{Graph, GraphOptions, PageRankOptions, Runtime, RuntimeOptions, pagerank};
 //!
 //! fn main() -> outcore::Result<()> {
 //!     let limits = RuntimeOptions { memory_bytes: Some(256 << 20), ..RuntimeOptions::default() };
@@ -29,8 +27,7 @@
 //!     let graph = Graph::open(&runtime, "web.oc", GraphOptions::default())?;
 //!     let found = pagerank(&graph, &PageRankOptions::default())?;
 //!     println!("{} iterations, stopped by {:?}", found.iterations, found.stopped_by);
-//!     let ranks = vec![("pagerank".to_owned(), Column::Real(Arc::new(found.ranks)))];
-//!     graph.table(ranks).write("ranks.parquet")
+//!     found.into_table(&graph)?.write("ranks.parquet")
 //! }
 //! ```
 //!

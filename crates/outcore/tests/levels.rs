@@ -10,7 +10,6 @@ use outcore::{
     BfsOptions, Graph, PageRankOptions, Result, Runtime, RuntimeOptions, SsspOptions, TrianglesOptions, bfs, pagerank,
     sssp, triangles,
 };
-use std::sync::Arc;
 
 /// The bits of results of kernels that have several forms.
 fn everything(graph: &Graph) -> Result<Vec<(&'static str, Vec<u64>)>> {
@@ -44,7 +43,7 @@ fn results_have_the_same_bits_at_every_level() {
     let weights = Some(GeneratedWeights::Uniform);
     let generated = source(&GenerateOptions { scale: 10, weights, ..Default::default() }).unwrap();
     let directed = ImportOptions { directed: Some(false), ..Default::default() };
-    let graph = Arc::new(Graph::in_memory(&runtime, generated, &directed).unwrap());
+    let graph = Graph::in_memory(&runtime, generated, &directed).unwrap();
     let widest = everything(&graph).unwrap();
     for level in [Simd::Baseline, Simd::Avx2] {
         limit(level);

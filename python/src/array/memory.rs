@@ -1,4 +1,4 @@
-//! InMemory that the engine and NumPy share: arrays of NumPy read in place, and results handed over without a copy.
+//! Memory that the engine and NumPy share: arrays of NumPy read in place, and results handed over without a copy.
 #![allow(unsafe_code)]
 
 use crate::errors::usage;

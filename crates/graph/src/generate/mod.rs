@@ -62,7 +62,7 @@ impl Shape {
     }
 }
 
-/// BatchWeights of a generated graph.
+/// Weights of a generated graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GeneratedWeights {
     /// Whole numbers from 1 to 255, each as likely: GAP's.
@@ -89,7 +89,7 @@ pub struct GenerateOptions {
     pub edge_factor: u64,
     /// Other seeds give other graphs.
     pub seed: u64,
-    /// BatchWeights of the edges, if any.
+    /// Weights of the edges, if any.
     pub weights: Option<GeneratedWeights>,
 }
 

@@ -3,7 +3,7 @@
 use super::attributes::AttributesMemory;
 use super::edges::{SEGMENT_BYTES, edge_words};
 use super::ids::dictionary::Hashed;
-use super::options::{Duplicates, ImportOptions};
+use super::options::{Duplicates, ImportOptions, SelfLoops};
 use outcore_format::AttributeKind;
 use outcore_image::{Error, Result, require_disk};
 use outcore_ingest::{Different, Facts, Plan, enough_bytes, needed_bytes};
@@ -299,11 +299,13 @@ fn space(facts: &Facts, options: &ImportOptions, workers: Workers) -> ImportEsti
 /// The least that an import may take, as far as it is known before it begins: no ids but those of the sample, and lists
 /// whose neighbours follow each other.
 fn least_space(facts: &Facts, options: &ImportOptions) -> ImportEstimate {
-    // Conditions may leave no edge.
+    // Conditions and self-loops may leave no edge; a few blocks say little of other compressed ones, or of other files.
+    let is_sampled = facts.text.is_some() && facts.compression.is_none() && facts.files.paths.len() <= 1;
     let share = match facts.edges {
-        _ if !facts.unmet.is_empty() => 0.0,
+        _ if !facts.unmet.is_empty() || options.self_loops == SelfLoops::Drop => 0.0,
         Some(_) => 1.0,
-        None => LEAST_EDGES_SHARE,
+        None if is_sampled => LEAST_EDGES_SHARE,
+        None => 0.0,
     };
     let edges = edges_of(facts).unwrap_or(0) as f64 * directions(facts, options) * share;
     let sizes = facts.sizes.as_ref().filter(|_| share > 0.0);

@@ -23,7 +23,7 @@ pub enum Id {
 pub struct Given {
     pub edges: Vec<(Id, Id)>,
     pub weights: Option<Vec<f64>>,
-    /// BatchWeights are whole numbers by their type.
+    /// Weights are whole numbers by their type.
     pub integer_weights: bool,
     pub vertices: Vec<Id>,
     pub declared: Option<(u64, u64)>,
@@ -281,7 +281,7 @@ fn read_ids(path: &Path, manifest: &Manifest) -> Vec<Id> {
     }
 }
 
-/// BatchWeights of the entries of lists by user ids, as the obvious importer makes them of an input.
+/// Weights of the entries of lists by user ids, as the obvious importer makes them of an input.
 pub type Entries = BTreeMap<(Id, Id), Vec<f64>>;
 
 /// The lists of an image by the user's ids, with weights (1 where there are none) in the order of the list.

@@ -28,7 +28,7 @@ pub(super) struct Columns<'a> {
 #[derive(Clone, Copy, PartialEq)]
 enum Column {
     Attribute(usize),
-    BatchWeights,
+    Weights,
     /// The ids of sources or of targets.
     End(usize),
 }
@@ -40,7 +40,7 @@ impl<'a> Columns<'a> {
             return Ok((Column::Attribute(place), self.attributes[place].kind.clone()));
         }
         if self.weights == Some(name) {
-            return Ok((Column::BatchWeights, AttributeKind::Real));
+            return Ok((Column::Weights, AttributeKind::Real));
         }
         // A column without a name is called by its number.
         let is_own = |own: &str| own == name || own.strip_prefix("column ") == Some(name);
@@ -104,7 +104,7 @@ impl Check {
                 return Err(refused(text, &expected));
             }
             // Whole weights are compared as such, and so are ids.
-            let whole = || Value::of(&AttributeKind::Integer, text).filter(|_| column == Column::BatchWeights);
+            let whole = || Value::of(&AttributeKind::Integer, text).filter(|_| column == Column::Weights);
             let is_id = |value: &Value<'_>| !matches!((column, value), (Column::End(_), Value::Real(_)));
             whole().or_else(|| Value::of(&kind, text)).filter(is_id).ok_or_else(|| {
                 let expected = format!("a value that `{name}` can have ({})", form(&kind));
@@ -137,7 +137,7 @@ impl Check {
         let column = match self.column {
             Column::Attribute(place) => &batch.attributes[place],
             Column::End(end) => return self.apply_to_ids(&batch.ids, end, marks),
-            Column::BatchWeights => {
+            Column::Weights => {
                 let unweighted = &batch.unweighted;
                 let has_none = |edge: usize| unweighted.binary_search_by_key(&edge, |one| one.edge).is_ok();
                 return match &batch.weights {

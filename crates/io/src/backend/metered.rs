@@ -6,7 +6,6 @@
 
 use super::{
     Backend, Change, Completion, FileStatus, Handle, Location, Lock, Open, Queue, Region, Request, Transfer, What,
-    system,
 };
 use crate::directory::{DataFile, folder};
 use crate::error::Result;
@@ -110,6 +109,7 @@ impl Meter {
         let is_temporary = directory.file_name().is_some_and(|name| name == self.temporary);
         if let Some((identity, bytes)) = space_of(file) {
             let mut ledger = lock(&self.ledger);
+            ledger.remove(identity);
             ledger.files.insert(identity, Entry { bytes: 0, is_temporary, has_name });
             ledger.set(identity, bytes);
         }
@@ -165,10 +165,14 @@ impl Backend for Metered {
     }
 
     fn change(&self, change: &Change<'_>) -> std::io::Result<()> {
-        let removed = match change {
-            Change::Remove { place } => system::look(What::Itself(*place)).ok(),
-            _ => None,
-        };
+        if let Change::Remove { place } = change {
+            // Under the lock: the number of a removed file may be that of the next one at once.
+            let mut ledger = lock(&self.meter.ledger);
+            let removed = self.inner.look(What::Itself(*place)).ok();
+            self.inner.change(change)?;
+            removed.iter().for_each(|removed| ledger.remove(removed.identity));
+            return Ok(());
+        }
         let result = self.inner.change(change);
         match *change {
             Change::Write { file, bytes, .. } => {
@@ -183,9 +187,6 @@ impl Backend for Metered {
                 }
             }
             _ => {}
-        }
-        if let (Some(removed), true) = (removed, result.is_ok()) {
-            lock(&self.meter.ledger).remove(removed.identity);
         }
         result
     }

@@ -26,7 +26,7 @@ use crate::regression::steps::{Point, Steps, dot};
 use outcore_array::Array;
 use outcore_array::kernel::Binary;
 use outcore_declare::{Fact, Parameter, Values};
-use outcore_image::{Result, Stats};
+use outcore_image::{Error, Result, Stats};
 use outcore_io::Runtime;
 
 /// Largest number of parameters for Newton's steps; with more, steps are those of L-BFGS.
@@ -223,7 +223,7 @@ impl Problem<'_> {
     /// Newton's, which turns to such a direction as coefficients grow. A pass; up to 15 where it turns slowly.
     fn is_separable(&mut self, end: &Point) -> Result<bool> {
         let (mut place, mut direction) = (end.place.clone(), Steps::default().direction(end));
-        for _ in 0..MOST_ROUNDS {
+        for round in 1..=MOST_ROUNDS {
             let [least, _, least_rise, rise] = self.margins([&place, &direction])?;
             if least > 0.0 {
                 return Ok(true);
@@ -234,8 +234,16 @@ impl Problem<'_> {
             if least_rise >= -ROUNDING * rise {
                 return Ok(true);
             }
+            if round == MOST_ROUNDS {
+                break;
+            }
             place.iter_mut().zip(&direction).for_each(|(own, step)| *own += step);
-            direction = Steps::default().direction(&self.at(place.clone())?);
+            direction = match self.at(place.clone()) {
+                Ok(point) => Steps::default().direction(&point),
+                // Squares overflow on the way.
+                Err(Error::Usage(_)) => return Ok(false),
+                Err(error) => return Err(error),
+            };
         }
         Ok(false)
     }

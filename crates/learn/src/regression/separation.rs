@@ -13,6 +13,9 @@ use outcore_array::kernel::ValuesMut;
 use outcore_array::{Array, RowBlock, RowFold};
 use outcore_image::Result;
 
+/// The margin of a row that is certain: its probability is 1 but for rounding.
+const FAR: f64 = 40.0;
+
 /// The fold: operands are observations, labels, and then weights. Rows of weight 0 do not count.
 pub(crate) struct Margins {
     /// 1 for two classes, else how many classes there are.
@@ -27,14 +30,15 @@ pub(crate) struct Margins {
 }
 
 impl Margins {
-    /// The least and the greatest margin along each direction, lazily.
+    /// The least and the greatest margin along each direction, lazily. Greatest are only those of rows that the first
+    /// direction does not put far on their own side: one row far out would hide what all others lack.
     pub fn lazy(self, operands: &[Array]) -> Result<Array> {
         Array::fold_rows(self, operands)
     }
 }
 
 impl RowFold for Margins {
-    type State = (Vec<[f64; 2]>, Room);
+    type State = (Vec<[f64; 2]>, Room, Vec<f64>);
 
     fn name(&self) -> &str {
         "margins of classes"
@@ -45,7 +49,7 @@ impl RowFold for Margins {
     }
 
     fn state_bytes(&self, rows: u64) -> u64 {
-        8 * (self.results() as u64 + rows * (self.width + self.rows + 1) as u64)
+        8 * (self.results() as u64 + rows * (self.width + 2 * self.rows + 1) as u64)
     }
 
     fn closed_bytes(&self, _rows: u64) -> u64 {
@@ -53,24 +57,30 @@ impl RowFold for Margins {
     }
 
     fn begin(&self) -> Self::State {
-        (vec![[f64::INFINITY, f64::NEG_INFINITY]; self.directions.len()], Room::default())
+        (vec![[f64::INFINITY, f64::NEG_INFINITY]; self.directions.len()], Room::default(), Vec::new())
     }
 
-    fn add(&self, (ends, (values, scores)): &mut Self::State, block: &RowBlock<'_>) -> Result<()> {
+    fn add(&self, (ends, (values, scores), first): &mut Self::State, block: &RowBlock<'_>) -> Result<()> {
         finite(block, 0)?;
         let (n, mut labels) = (block.rows, Vec::new());
         classes(block, 1, self.rows.max(2), &mut labels)?;
         let shares = weights(block, self.is_weighted.then_some(2))?;
         scaled(block, (&self.shift, &self.scale), self.width, values);
+        score(values, &self.directions[0], n, first);
         for (direction, [least, most]) in self.directions.iter().zip(ends) {
             score(values, direction, n, scores);
             for (row, &label) in labels.iter().enumerate().filter(|&(row, _)| shares.is_none_or(|all| all[row] > 0.0)) {
-                let mut note = |margin: f64| (*least, *most) = (least.min(margin), most.max(margin));
+                let mut note = |margin: &dyn Fn(&[f64]) -> f64| {
+                    *least = least.min(margin(scores));
+                    if margin(first) < FAR {
+                        *most = most.max(margin(scores));
+                    }
+                };
                 match self.rows {
-                    1 => note(if label == 1 { scores[row] } else { -scores[row] }),
+                    1 => note(&|scores| if label == 1 { scores[row] } else { -scores[row] }),
                     classes => (0..classes)
                         .filter(|&other| other != label)
-                        .for_each(|other| note(scores[label * n + row] - scores[other * n + row])),
+                        .for_each(|other| note(&|scores| scores[label * n + row] - scores[other * n + row])),
                 }
             }
         }
@@ -78,7 +88,7 @@ impl RowFold for Margins {
     }
 
     fn close(&self, state: &mut Self::State) -> Result<()> {
-        state.1 = Room::default();
+        (state.1, state.2) = Default::default();
         Ok(())
     }
 

@@ -37,7 +37,7 @@ const MOST_PRODUCTS: f64 = 1e12;
 /// Largest number of times; a file has columns for each.
 const MOST_TIMES: usize = 1 << 16;
 
-/// SolverDeclaration for the shell.
+/// Declaration for the shell.
 pub(crate) static EXPM_MULTIPLY: SolverDeclaration = SolverDeclaration {
     options: &[
         Parameter::real("t", 1.0, "The time, unless there are several"),

@@ -68,7 +68,7 @@ impl Choice for Solver {
 
 outcore_declare::from_names!(Solver);
 
-/// SolverDeclaration for the shell.
+/// Declaration for the shell.
 pub(crate) static NMF: SolverDeclaration = SolverDeclaration {
     options: &[
         Parameter::whole("n_components", 8, "How many columns W has, and rows H; at most 64").with_aliases(&["k"]),

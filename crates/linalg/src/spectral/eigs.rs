@@ -98,7 +98,7 @@ impl Spectrum {
     }
 }
 
-/// SolverDeclaration for the shell.
+/// Declaration for the shell.
 pub(crate) static EIGS: SolverDeclaration = SolverDeclaration {
     options: &[
         K,

@@ -20,7 +20,7 @@ use outcore_matrix::{Operand, SparseMatrix};
 use outcore_table::DenseHeader;
 use std::cell::RefCell;
 
-/// SolverDeclaration for the shell.
+/// Declaration for the shell.
 pub(crate) static EIGSH: SolverDeclaration = SolverDeclaration {
     options: &[
         K,

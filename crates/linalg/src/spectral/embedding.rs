@@ -30,7 +30,7 @@ use std::ops::Range;
 
 const PURPOSE: &str = "degrees of a spectral embedding";
 
-/// SolverDeclaration for the shell.
+/// Declaration for the shell.
 pub(crate) static SPECTRAL_EMBEDDING: SolverDeclaration = SolverDeclaration {
     options: &[
         Parameter::whole("n_components", 8, "How many columns"),

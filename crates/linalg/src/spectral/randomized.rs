@@ -31,7 +31,7 @@ use std::cell::RefCell;
 /// Rounds whose vectors are kept, the last ones: more would take more room than they are worth.
 const MOST_RETAINED: usize = 8;
 
-/// SolverDeclaration for the shell.
+/// Declaration for the shell.
 pub(crate) static RANDOMIZED_SVD: SolverDeclaration = SolverDeclaration {
     options: &[
         Parameter::required("k", Kind::WHOLE, "How many"),

@@ -37,7 +37,7 @@ use std::path::Path;
 /// how small that is. Residuals of yet smaller values, which are found without the greater ones, are a part of them.
 const MOST_ROUNDING_GROWTH: f64 = 1e4;
 
-/// SolverDeclaration for the shell.
+/// Declaration for the shell.
 pub(crate) static SVDS: SolverDeclaration = SolverDeclaration {
     options: &[K, TOL, NCV, BLOCK, MAXITER, SEED],
     right: Some("the right singular vectors, one row per column of the matrix"),

@@ -119,7 +119,7 @@ impl<'a> Method<'a> for Bicgstab {
     fn run(&mut self, system: &System<'a, '_>, state: &mut State<'_>) -> Result<Pause> {
         let (start, steps_left) = (state.norm(), state.steps_left);
         self.growth.begin(start);
-        if self.is_best || self.is_better(start) {
+        if self.is_best || self.is_better(system, state, start)? {
             self.store_best(system, state, start)?;
         }
         let pause = self.advance_all(system, state)?;
@@ -134,7 +134,7 @@ impl<'a> Method<'a> for Bicgstab {
     }
 
     fn rewind(&mut self, system: &System<'a, '_>, state: &mut State<'_>) -> Result<bool> {
-        if self.is_best || self.is_better(state.norm()) {
+        if self.is_best || self.is_better(system, state, state.norm())? {
             return Ok(false);
         }
         let best = &self.best;
@@ -212,13 +212,22 @@ impl Bicgstab {
     /// Counts an iteration, and stores an `x` that is the best one.
     fn iterated(&mut self, system: &System<'_, '_>, state: &mut State<'_>, norm: f64) -> Result<()> {
         state.iterated(norm);
-        if self.is_better(norm) { self.store_best(system, state, norm) } else { Ok(()) }
+        if self.is_better(system, state, norm)? { self.store_best(system, state, norm) } else { Ok(()) }
     }
 
     /// Whether a residual is less than the least one by more than rounding, which vectors without bound may leave too,
     /// and its `x` is of a size that is useful.
-    fn is_better(&self, norm: f64) -> bool {
-        norm < FULL_STAGNATION_SHARE * self.best_norm && !self.growth.is_useless(0.0)
+    fn is_better(&mut self, system: &System<'_, '_>, state: &State<'_>, norm: f64) -> Result<bool> {
+        if norm.is_nan() || norm >= FULL_STAGNATION_SHARE * self.best_norm {
+            return Ok(false);
+        }
+        if self.growth.is_useless(0.0) && self.preconditioned.is_none() {
+            // The sum of all steps is more than the length after a detour.
+            let x = &state.x;
+            let [square] = system.space.update([], |rows, [], [square]| *square += dot(&x[rows.clone()], &x[rows]))?;
+            self.growth.length = square.sqrt();
+        }
+        Ok(!self.growth.is_useless(0.0))
     }
 
     fn store_best(&mut self, system: &System<'_, '_>, state: &State<'_>, norm: f64) -> Result<()> {

@@ -3,11 +3,10 @@
 use outcore::engine::{Frontier, scan};
 use outcore::import::{ImportOptions, from_edges};
 use outcore::{
-    Column, ComponentsOptions, Direction, Edges, Graph, PageRankOptions, Result, Runtime, SsspOptions, components,
-    pagerank, sssp,
+    ComponentsOptions, Direction, Edges, Graph, PageRankOptions, Result, Runtime, SsspOptions, components, pagerank,
+    sssp,
 };
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 fn roads(runtime: &Runtime) -> Result<Graph> {
     let roads = [("ada", "bob", 1.0), ("bob", "cy", 1.0), ("ada", "cy", 5.0), ("cy", "dan", 0.5), ("eve", "fay", 9.0)];
@@ -43,9 +42,8 @@ fn the_sizes_of_components() -> Result<()> {
 fn the_top_by_pagerank() -> Result<()> {
     let graph = roads(&Runtime::new(Default::default())?)?;
     let found = pagerank(&graph, &PageRankOptions::default())?;
-    let table = graph.table(vec![("rank".to_owned(), Column::Real(Arc::new(found.ranks)))]);
-    let top = table.top(10, "rank")?;
-    assert_eq!((top.num_rows(), top.num_columns()), (6, 2));
+    let top = found.into_table(&graph)?.greatest(10, "pagerank")?;
+    assert!(top.len() == 6 && top.is_sorted_by(|(_, more), (_, less)| more >= less), "{top:?}");
     Ok(())
 }
 
