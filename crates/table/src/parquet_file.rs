@@ -32,6 +32,7 @@ mod encoder {
     use parquet::errors::Result;
     use parquet::file::metadata::KeyValue;
     use parquet::file::properties::WriterProperties;
+    use std::collections::BTreeMap;
 
     /// Largest number of rows of a row group.
     const GROUP_ROWS: usize = 4 * BATCH_IDS;
@@ -43,7 +44,9 @@ mod encoder {
 
     impl<'a> ParquetWriter<'a> {
         pub(super) fn new(file: &'a mut AtomicFile, schema: SchemaRef) -> Result<Self> {
-            let metadata = schema.metadata.iter().map(|(key, value)| KeyValue::new(key.clone(), value.clone()));
+            // In the order of the keys, for the same bytes every time.
+            let metadata: BTreeMap<_, _> = schema.metadata.iter().collect();
+            let metadata = metadata.into_iter().map(|(key, value)| KeyValue::new(key.clone(), value.clone()));
             let properties = WriterProperties::builder()
                 .set_key_value_metadata(Some(metadata.collect()))
                 .set_created_by(concat!("outcore ", env!("CARGO_PKG_VERSION")).to_owned())
