@@ -1,7 +1,7 @@
 //! Analyse graphs many times larger than memory, on one machine with an SSD, at the speed of in-memory engines.
 //!
-//! This page has what most programs need, and the rest stands in modules by its purpose. The crate re-exports others and
-//! holds no code of its own.
+//! This page has what most programs need, and the rest stands in modules by its purpose. The crate re-exports others
+//! and holds no code of its own.
 //!
 //! | for | look at |
 //! |---|---|

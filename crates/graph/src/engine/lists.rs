@@ -46,9 +46,10 @@ impl Graph {
     /// of the loop.
     ///
     /// ```no_run
-    /// # use {outcore_io::Runtime, std::sync::Arc};
+    /// # use outcore_io::Runtime;
     /// # mod outcore {
     /// #     pub use {outcore_graph::*, outcore_image::ImageOptions as GraphOptions, outcore_image::Result};
+    /// #     pub mod engine { pub use outcore_graph::*; }
     /// # }
     /// use outcore::{Direction, Graph, GraphOptions};
     /// use outcore::engine::Frontier;

@@ -32,9 +32,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// An algorithm, told from a vertex's point of view.
 ///
 /// ```no_run
-/// # use {outcore_io::Runtime, std::sync::Arc};
+/// # use outcore_io::Runtime;
 /// # mod outcore {
 /// #     pub use {outcore_graph::*, outcore_image::ImageOptions as GraphOptions, outcore_image::Result};
+/// #     pub mod engine { pub use outcore_graph::*; }
 /// # }
 /// use outcore::{Direction, Graph, GraphOptions};
 /// use outcore::engine::{Frontier, List, ProgramOptions, Vertex, VertexProgram, run_program};
