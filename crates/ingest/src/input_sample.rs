@@ -144,8 +144,7 @@ impl Pieces {
         let is_text = source.facts().text.is_some() && source.facts().compression.is_none();
         let first = source.next_block().ok()?;
         let Some(mut first) = first else { return Some(0.0) };
-        let is_table = source.facts().edges.is_some() && !matches!(first.data, BlockData::Bytes(_));
-        if source.facts().text.is_none() && !is_table {
+        if source.facts().text.is_none() && source.facts().edges.is_none() {
             // Other formats tell edges by a sample of their own, or all of them, or have their vertices first.
             return None;
         }
@@ -182,7 +181,7 @@ impl Pieces {
         let (mut next, mut number, mut is_whole) = (Some(first), 0, true);
         while let Some(block) = next {
             (position, len, number) = (block.input_bytes, len + len_of(&block), number + 1);
-            if number <= BLOCKS / self.part {
+            if number <= (BLOCKS / self.part / if is_text { 1 } else { 2 }).max(1) {
                 let pieces = if is_text { halves(block) } else { vec![block] };
                 for piece in pieces {
                     parsed_len += len_of(&piece);
