@@ -265,9 +265,9 @@ const IN_LITTLE: [&str; 5] = ["narrow text", "sparse integers", "real weights", 
 const LIMITS: [Limits; 3] = [
     Limits { threads: 1, memory_bytes: 256 << 20, band: 0.9..1.1 },
     // Segments of edges go as workers end with them: chance decides whether the last go together.
-    Limits { threads: 2, memory_bytes: 256 << 20, band: 0.85..1.2 },
+    Limits { threads: 2, memory_bytes: 256 << 20, band: 0.8..1.25 },
     // Dictionaries fill up, and lists that do not fit are sorted in runs, for a short time.
-    Limits { threads: 1, memory_bytes: LITTLE_BYTES, band: 0.85..1.15 },
+    Limits { threads: 1, memory_bytes: LITTLE_BYTES, band: 0.75..1.15 },
 ];
 
 fn imported(case: &Case, disk: &Arc<Disk>, limits: &Limits) -> (ImportEstimate, Result<ImportReport>) {
