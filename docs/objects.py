@@ -52,7 +52,7 @@ ERROR = {
 STRUCTURES: dict[str, tuple[str, str, str, list[str]]] = {
     "object": ("crates/cli/src/object.rs", "Object", "The object", []),
     "option": ("crates/cli/src/object.rs", "Given", "An option, `options.NAME`", []),
-    "image": ("crates/cli/src/object.rs", "Named", "`image`", []),
+    "image": ("crates/table/src/origin.rs", "NamedImage", "`image`", []),
     "file": ("crates/cli/src/object.rs", "Written", "An item of `files`", []),
     "run_plan": ("crates/report/src/lib.rs", "Planned", "`plan` of `run`", []),
     "import_plan": ("crates/graph/src/import/estimate.rs", "ImportEstimate", "`plan` of `import`", []),

@@ -458,13 +458,11 @@ impl<'a> Job<'a> {
         }
         let needs = import::estimate(&runtime, source.facts(), &options);
         if self.explain {
-            let ImportEstimate { edges, temporary_bytes, image_bytes, peak_disk_bytes, memory_bytes } = needs;
-            let memory_bytes = enough(memory_bytes);
+            let needs = ImportEstimate { memory_bytes: enough(needs.memory_bytes), ..needs };
             let Facts { format, notes, .. } = source.facts();
-            return Ok(Outcome::Estimated(json!({
-                "format": format, "edges": edges, "temporary_bytes": temporary_bytes, "image_bytes": image_bytes,
-                "peak_disk_bytes": peak_disk_bytes, "memory_bytes": memory_bytes, "notes": notes,
-            })));
+            let mut estimated = json!(needs);
+            (estimated["format"], estimated["notes"]) = (json!(format), json!(notes));
+            return Ok(Outcome::Estimated(estimated));
         }
         let (report, graph) = match image {
             Some(image) => (import::import(&runtime, source, &image, &options)?, None),

@@ -143,7 +143,11 @@ fn run_algorithm(args: &AlgorithmArgs, call: &Call) -> Result<u8> {
     let mut say = |line: Arguments<'_>| common.say(line);
     let outcome = plan.run(&graph, common.verify, shows_report.then_some(&mut say as Say<'_>))?;
     let mut page = page.map(Page::end);
-    let mut result = Summary::of_attributes(&graph, algorithm, &outcome.attributes)?;
+    // Attributes that name vertices are read by a pass over the ids.
+    let mut result = match common.json || common.stats.is_some() || page.is_some() {
+        true => Summary::of_attributes(&graph, algorithm, &outcome.attributes)?,
+        false => Summary::default(),
+    };
     done.files = common.outputs(&[]);
     if let Some(Unconverged { tol, residual, remedy, .. }) = outcome.unconverged.filter(|_| !allow_unconverged) {
         let advice = remedy.advice(|name| format!("--{}", in_shell(name)));

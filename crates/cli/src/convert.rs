@@ -19,7 +19,7 @@ use outcore::import::{
 use outcore::io::{Watch, backend, bytes_text, escaped, limit_text};
 use outcore::{Error, Graph, GraphOptions, Result, Runtime};
 use serde::Serialize;
-use serde_json::{Value as Json, json};
+use serde_json::Value as Json;
 use std::path::{Path, PathBuf};
 
 /// Largest number of columns of an array that a report lists.
@@ -93,7 +93,7 @@ fn import_within_limits(args: &ImportArgs, call: &Call) -> Result<()> {
     if args.explain || args.replace || runtime.backend().named_itself(image).is_none() {
         announce(&needs, source.facts(), args)?;
     }
-    let mut done = Done { plan: plan_of(&needs), ..Done::default() };
+    let mut done = Done { plan: members(needs).into(), ..Done::default() };
     if args.explain {
         check_outputs(&runtime, args)?;
         import::check(&runtime, &source, image, &options)?;
@@ -118,14 +118,6 @@ fn import_within_limits(args: &ImportArgs, call: &Call) -> Result<()> {
         done.notes = notes.iter().filter_map(Json::as_str).map(str::to_owned).collect();
     }
     account(call, args, &runtime, Done { result: Some(Found::Values(facts)), ..done })
-}
-
-fn plan_of(needs: &ImportEstimate) -> Json {
-    let ImportEstimate { edges, temporary_bytes, image_bytes, peak_disk_bytes, memory_bytes } = needs;
-    json!({
-        "memory_bytes": memory_bytes, "temporary_bytes": temporary_bytes, "image_bytes": image_bytes,
-        "peak_disk_bytes": peak_disk_bytes, "edges": edges,
-    })
 }
 
 /// Options of an import, with the defaults of the input.

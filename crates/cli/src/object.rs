@@ -6,7 +6,7 @@
 
 use crate::answer::{Answer, output_error};
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use outcore::front_ends::{AtomicFile, Fact, Value};
+use outcore::front_ends::{AtomicFile, Fact, NamedImage, Value};
 use outcore::report::{calendar_text, now};
 use outcore::{Error, ErrorKind, Result, Runtime};
 use serde::Serialize;
@@ -39,7 +39,7 @@ struct Object<'a> {
     /// Options and arguments by their names in Python; none where the command line was refused
     options: &'a Map<String, Json>,
     /// The image that was read or made, or the file that was read as an array; null where the command failed
-    image: &'a Option<Named>,
+    image: &'a Option<NamedImage>,
     /// The estimate before the work, of `run` and `import`
     plan: &'a Json,
     /// The result; null with `--explain` and where there is none
@@ -61,15 +61,6 @@ struct Given {
     value: Json,
     /// Whether it was given
     given: bool,
-}
-
-/// An image.
-#[derive(Serialize)]
-pub struct Named {
-    /// Its path
-    path: String,
-    /// Its id, 16 digits that follow from its content; null where a file is no image
-    id: Option<String>,
 }
 
 /// A file that was written.
@@ -121,7 +112,7 @@ pub enum Found<'a> {
 /// The parts of the object that are known when a command ends; the others are null.
 #[derive(Default)]
 pub struct Done<'a> {
-    pub image: Option<Named>,
+    pub image: Option<NamedImage>,
     pub plan: Json,
     pub result: Option<Found<'a>>,
     pub stats: Json,
@@ -245,8 +236,8 @@ pub fn error_of(kind: ErrorKind, message: &str) -> Json {
 }
 
 /// The image of a command, or a file in its place, which has no id.
-pub fn image_of(path: &Path, id: Option<u64>) -> Option<Named> {
-    Some(Named { path: path.display().to_string(), id: id.map(|id| format!("{id:016x}")) })
+pub fn image_of(path: &Path, id: Option<u64>) -> Option<NamedImage> {
+    Some(NamedImage::new(path, id))
 }
 
 /// The members of an object.

@@ -125,7 +125,7 @@ impl Serialize for Value {
             Value::Flag(flag) => flag.serialize(serializer),
             Value::Name(text) | Value::Vertex(text) => text.serialize(serializer),
             Value::Vertices(ids) => serialize_first(ids, serializer),
-            Value::Seeds(sets) => serialize_first(&sets.concat(), serializer),
+            Value::Seeds(sets) => serialize_first(&sets.iter().flatten().collect::<Vec<_>>(), serializer),
             Value::Unweighted => serializer.serialize_none(),
         }
     }

@@ -6,9 +6,9 @@ use outcore_graph::import::{
     Attributes, ImportEstimate, ImportOptions, ImportReport, InputOptions, OrderChoice, estimate, import, open,
 };
 use outcore_image::{Error, Result};
-use outcore_io::backend::{Change, Posix, Queue, Region};
-use outcore_io::{Backend, DataFile, Runtime, RuntimeOptions};
-use outcore_testkit::random;
+use outcore_io::backend::Change;
+use outcore_io::{Backend, Runtime, RuntimeOptions};
+use outcore_testkit::{Hooked, random};
 use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -51,50 +51,33 @@ fn space_below(folder: &Path) -> [u64; 2] {
 /// A disk of a size of its own, of which a folder takes a part; it notes the most that was taken.
 struct Disk {
     folder: PathBuf,
-    size_bytes: u64,
-    changes: AtomicU64,
-    peaks: [AtomicU64; 2],
+    backend: Arc<dyn Backend>,
+    peaks: Arc<[AtomicU64; 2]>,
 }
 
 impl Disk {
-    fn new(folder: &Path, size_bytes: u64) -> Arc<Self> {
+    fn new(folder: &Path, size_bytes: u64) -> Self {
         std::fs::create_dir_all(folder).unwrap();
-        Arc::new(Disk { folder: folder.to_owned(), size_bytes, changes: AtomicU64::new(0), peaks: Default::default() })
+        let (changes, peaks) = (AtomicU64::new(0), Arc::<[AtomicU64; 2]>::default());
+        let (noted, [watched, filled]) = (Arc::clone(&peaks), [folder.to_owned(), folder.to_owned()]);
+        let note = move |change: &Change<'_>| {
+            let is_removal = matches!(change, Change::Remove { .. });
+            // Looking takes longer than writing.
+            if is_removal || changes.fetch_add(1, Ordering::Relaxed).is_multiple_of(8) {
+                for (peak, bytes) in noted.iter().zip(space_below(&watched)) {
+                    peak.fetch_max(bytes, Ordering::Relaxed);
+                }
+            }
+            Ok(())
+        };
+        let free_bytes = move || size_bytes.saturating_sub(space_below(&filled)[0]);
+        let (change, free_bytes) = (Some(Box::new(note) as _), Some(Box::new(free_bytes) as _));
+        let backend = Arc::new(Hooked { change, free_bytes, ..Hooked::default() });
+        Disk { folder: folder.to_owned(), backend, peaks }
     }
 
     fn peaks(&self) -> [u64; 2] {
         self.peaks.each_ref().map(|peak| peak.load(Ordering::Relaxed))
-    }
-}
-
-impl Backend for Disk {
-    fn name(&self) -> &'static str {
-        "disk"
-    }
-
-    fn queue(
-        &self,
-        files: &[Arc<DataFile>],
-        memory: Region,
-        depth: usize,
-        threads: usize,
-    ) -> outcore_io::Result<Box<dyn Queue>> {
-        Posix.queue(files, memory, depth, threads)
-    }
-
-    fn change(&self, change: &Change<'_>) -> std::io::Result<()> {
-        let is_removal = matches!(change, Change::Remove { .. });
-        // Looking takes longer than writing.
-        if is_removal || self.changes.fetch_add(1, Ordering::Relaxed).is_multiple_of(8) {
-            for (peak, bytes) in self.peaks.iter().zip(space_below(&self.folder)) {
-                peak.fetch_max(bytes, Ordering::Relaxed);
-            }
-        }
-        Posix.change(change)
-    }
-
-    fn free_bytes(&self, _: &Path) -> std::io::Result<u64> {
-        Ok(self.size_bytes.saturating_sub(space_below(&self.folder)[0]))
     }
 }
 
@@ -270,12 +253,12 @@ const LIMITS: [Limits; 3] = [
     Limits { threads: 1, memory_bytes: LITTLE_BYTES, band: 0.75..1.15 },
 ];
 
-fn imported(case: &Case, disk: &Arc<Disk>, limits: &Limits) -> (ImportEstimate, Result<ImportReport>) {
+fn imported(case: &Case, disk: &Disk, limits: &Limits) -> (ImportEstimate, Result<ImportReport>) {
     let runtime = Runtime::new(RuntimeOptions {
         threads: Some(limits.threads),
         memory_bytes: Some(limits.memory_bytes),
         beside_process: true,
-        backend: Some(Arc::clone(disk) as Arc<dyn Backend>),
+        backend: Some(Arc::clone(&disk.backend)),
         ..RuntimeOptions::default()
     });
     let runtime = runtime.unwrap();
@@ -302,7 +285,7 @@ fn check(case: &Case, folder: &Path, limits: &Limits) -> Vec<String> {
         Limits { memory_bytes: LITTLE_BYTES, .. } => 0.2,
         _ => 0.1,
     };
-    // Of several workers each may have written what it counts next.
+    // Each of several workers may have written what it counts next.
     let uncounted_bytes = (limits.threads as u64 - 1) << 20;
     let differ = |&(counted, seen): &(u64, u64)| {
         seen > counted + uncounted_bytes || counted.saturating_sub(seen) as f64 > missed * counted as f64

@@ -122,8 +122,8 @@ pub mod front_ends {
     pub use outcore_image::{AtomicFile, check_file, enough_bytes, is_standard_output, write_file};
     pub use outcore_ingest::guarded;
     pub use outcore_table::{
-        OUTPUT_ENDINGS, Origin, cell_text, check_columns, distance_bits, push_quoted, push_value, shown_members,
-        signed_count, write_columns,
+        NamedImage, OUTPUT_ENDINGS, Origin, cell_text, check_columns, distance_bits, push_quoted, push_value,
+        shown_members, signed_count, write_columns,
     };
 }
 

@@ -25,7 +25,7 @@ pub use ids::{
 };
 pub use names::shown_members;
 pub use numbers::{NumbersShape, PutRows, RowLabels, write_numbers};
-pub use origin::Origin;
+pub use origin::{NamedImage, Origin};
 pub use output::{
     ENCODER_BYTES, OUTPUT_ENDINGS, cell_text, check_output, finish, output_bytes, push_json, push_json_value,
     push_quoted, push_value, refuse,

@@ -19,7 +19,7 @@ pub struct Hooked {
     /// Changes what is seen of a path or a file.
     pub look: Hook<dyn Fn(FileStatus) -> FileStatus + Send + Sync>,
     /// Free space of every file system, in bytes.
-    pub free_bytes: Option<u64>,
+    pub free_bytes: Hook<dyn Fn() -> u64 + Send + Sync>,
 }
 
 impl Backend for Hooked {
@@ -43,6 +43,6 @@ impl Backend for Hooked {
     }
 
     fn free_bytes(&self, path: &Path) -> std::io::Result<u64> {
-        self.free_bytes.map_or_else(|| Posix.free_bytes(path), Ok)
+        self.free_bytes.as_ref().map_or_else(|| Posix.free_bytes(path), |hook| Ok(hook()))
     }
 }

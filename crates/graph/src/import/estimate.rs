@@ -9,6 +9,7 @@ use outcore_image::{Error, Result, require_disk};
 use outcore_ingest::{Different, Facts, Plan, enough_bytes, needed_bytes};
 use outcore_io::backend::{FileKind, Memory, What};
 use outcore_io::{Backend, Runtime, RuntimeOptions, processors};
+use serde::Serialize;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -40,7 +41,7 @@ const LEAST_ENTRY_BYTES: f64 = 0.125;
 const LEAST_EDGES_SHARE: f64 = 0.75;
 
 /// Estimated resources of an import.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct ImportEstimate {
     /// Edges in the input: known, or guessed from the input's size; none if there is nothing to go by.
     pub edges: Option<u64>,

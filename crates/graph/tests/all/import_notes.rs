@@ -99,7 +99,7 @@ fn a_header_declares_no_more_than_its_file_could_hold() {
 
 /// A disk with little space.
 fn small() -> Option<Arc<dyn Backend>> {
-    Some(Arc::new(Hooked { free_bytes: Some(100 << 20), ..Hooked::default() }))
+    Some(Arc::new(Hooked { free_bytes: Some(Box::new(|| 100 << 20)), ..Hooked::default() }))
 }
 
 #[test]

@@ -224,11 +224,14 @@ impl Problem<'_> {
     fn is_separable(&mut self, end: &Point) -> Result<bool> {
         let (mut place, mut direction) = (end.place.clone(), Steps::default().direction(end));
         for round in 1..=MOST_ROUNDS {
-            let [least, _, least_rise, rise] = self.margins([&place, &direction])?;
-            if least > 0.0 {
+            let directions =
+                if end.hessian.is_empty() { vec![place.clone()] } else { vec![place.clone(), direction.clone()] };
+            let margins = self.margins(directions)?;
+            if margins[0] > 0.0 {
                 return Ok(true);
             }
-            if end.hessian.is_empty() || rise < LEAST_RISE || !rise.is_finite() {
+            let [_, _, least_rise, rise] = margins[..] else { return Ok(false) };
+            if rise < LEAST_RISE || !rise.is_finite() {
                 return Ok(false);
             }
             if least_rise >= -ROUNDING * rise {
@@ -248,13 +251,11 @@ impl Problem<'_> {
         Ok(false)
     }
 
-    /// A pass: the least and the greatest margins along two directions.
-    fn margins(&mut self, directions: [&Vec<f64>; 2]) -> Result<[f64; 4]> {
-        let (shift, scale) = (self.shift.clone(), self.scale.clone());
-        let (directions, is_weighted) = (directions.map(Vec::clone).to_vec(), self.operands.len() > 2);
+    /// A pass: the least and the greatest margin along each direction.
+    fn margins(&mut self, directions: Vec<Vec<f64>>) -> Result<Vec<f64>> {
+        let (shift, scale, is_weighted) = (self.shift.clone(), self.scale.clone(), self.operands.len() > 2);
         let fold = Margins { rows: self.rows, width: self.width, shift, scale, directions, is_weighted };
-        let ends = self.costs.one(self.runtime, fold.lazy(self.operands)?)?;
-        Ok(ends.try_into().expect("two numbers for each direction"))
+        self.costs.one(self.runtime, fold.lazy(self.operands)?)
     }
 
     /// A pass: value and derivatives.

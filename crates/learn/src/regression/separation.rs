@@ -67,8 +67,14 @@ impl RowFold for Margins {
         let shares = weights(block, self.is_weighted.then_some(2))?;
         scaled(block, (&self.shift, &self.scale), self.width, values);
         score(values, &self.directions[0], n, first);
-        for (direction, [least, most]) in self.directions.iter().zip(ends) {
-            score(values, direction, n, scores);
+        for (place, (direction, [least, most])) in self.directions.iter().zip(ends).enumerate() {
+            let scores: &[f64] = match place {
+                0 => first,
+                _ => {
+                    score(values, direction, n, scores);
+                    scores
+                }
+            };
             for (row, &label) in labels.iter().enumerate().filter(|&(row, _)| shares.is_none_or(|all| all[row] > 0.0)) {
                 let mut note = |margin: &dyn Fn(&[f64]) -> f64| {
                     *least = least.min(margin(scores));
