@@ -300,10 +300,12 @@ fn space(facts: &Facts, options: &ImportOptions, workers: Workers) -> ImportEsti
 /// The least that an import may take, as far as it is known before it begins: no ids but those of the sample, and lists
 /// whose neighbours follow each other.
 fn least_space(facts: &Facts, options: &ImportOptions) -> ImportEstimate {
-    // Conditions and self-loops may leave no edge; a few blocks say little of other compressed ones, or of other files.
+    // Conditions may leave no edge, nor may self-loops of a file; a few blocks say little of other compressed ones, or of
+    // other files.
+    let drops_loops = options.self_loops == SelfLoops::Drop && facts.sizes.is_some();
     let is_sampled = facts.text.is_some() && facts.compression.is_none() && facts.files.paths.len() <= 1;
     let share = match facts.edges {
-        _ if !facts.unmet.is_empty() || options.self_loops == SelfLoops::Drop => 0.0,
+        _ if !facts.unmet.is_empty() || drops_loops => 0.0,
         Some(_) => 1.0,
         None if is_sampled => LEAST_EDGES_SHARE,
         None => 0.0,
