@@ -23,7 +23,7 @@ const MOST_EDGES: u64 = 1 << 31;
 const CHUNK_BYTES: u64 = 512;
 const CHUNKS_PURPOSE: &str = "chunks of edges whose ids a dictionary holds";
 /// Fraction (1/n) of a plan's memory that direct dictionaries take beyond the plan: half of what the plan leaves free.
-const BESIDE_SHARE: u64 = 32;
+const BESIDE_SHARE: u64 = 20;
 /// A range of ids is direct if it is at most this many times larger than the ids of the first block.
 const SPARSEST: u64 = 512;
 /// Number of the first file with rows of vertices; the one of a worker is at the worker's number from here on.
