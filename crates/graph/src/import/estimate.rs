@@ -300,8 +300,8 @@ fn space(facts: &Facts, options: &ImportOptions, workers: Workers) -> ImportEsti
 /// The least that an import may take, as far as it is known before it begins: no ids but those of the sample, and lists
 /// whose neighbours follow each other.
 fn least_space(facts: &Facts, options: &ImportOptions) -> ImportEstimate {
-    // Conditions may leave no edge, nor may self-loops of a file; a few blocks say little of other compressed ones, or of
-    // other files.
+    // Conditions may leave no edge, nor may self-loops of a file; a few blocks say little of other compressed ones, or
+    // of other files.
     let drops_loops = options.self_loops == SelfLoops::Drop && facts.sizes.is_some();
     let is_sampled = facts.text.is_some() && facts.compression.is_none() && facts.files.paths.len() <= 1;
     let share = match facts.edges {
@@ -318,7 +318,8 @@ fn least_space(facts: &Facts, options: &ImportOptions) -> ImportEstimate {
     let stored = match (options.duplicates, sizes) {
         (Duplicates::Keep, _) => edges,
         (_, Some(sizes)) => edges.min(sizes.pairs.least as f64),
-        (_, None) => 0.0,
+        // Generators and images say their edges; of what says none, and has no sample, there are none here.
+        (_, None) => edges,
     };
     let workers = Workers { readers: 1, workers: 1, dictionary_bytes: u64::MAX };
     let edges_bytes = 8.0 * edge_words(facts, options.duplicates) as f64 * edges;

@@ -22,7 +22,7 @@ const MOST_EDGES: u64 = 1 << 31;
 /// Memory of a chunk in bytes, its file of edges and its place among the runs that are merged included.
 const CHUNK_BYTES: u64 = 512;
 const CHUNKS_PURPOSE: &str = "chunks of edges whose ids a dictionary holds";
-/// Fraction (1/n) of a plan's memory that direct dictionaries take beyond the plan: half of what the plan leaves free.
+/// Fraction (1/n) of a plan's memory that direct dictionaries take beyond the plan: three quarters of what it leaves.
 const BESIDE_SHARE: u64 = 20;
 /// A range of ids is direct if it is at most this many times larger than the ids of the first block.
 const SPARSEST: u64 = 512;
