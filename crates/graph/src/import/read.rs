@@ -22,8 +22,10 @@ const MOST_EDGES: u64 = 1 << 31;
 /// Memory of a chunk in bytes, its file of edges and its place among the runs that are merged included.
 const CHUNK_BYTES: u64 = 512;
 const CHUNKS_PURPOSE: &str = "chunks of edges whose ids a dictionary holds";
-/// Fraction (1/n) of a plan's memory that direct dictionaries take beyond the plan: three quarters of what it leaves.
-const BESIDE_SHARE: u64 = 20;
+/// Fractions (1/n) of a plan's memory that direct dictionaries take beyond the plan: half of what it leaves free, and
+/// three quarters where the format declares the ids, for then nothing larger than what was planned comes later.
+const BESIDE_SHARE: u64 = 32;
+const DECLARED_BESIDE_SHARE: u64 = 20;
 /// A range of ids is direct if it is at most this many times larger than the ids of the first block.
 const SPARSEST: u64 = 512;
 /// Number of the first file with rows of vertices; the one of a worker is at the worker's number from here on.
@@ -603,13 +605,16 @@ fn direct_range(ids: &Ids, facts: &Facts, plan: &Plan) -> Option<(u64, usize)> {
     let Ids::Integer { values, .. } = ids else { return None };
     let per_id = Direct::needed_bytes(1 << 20);
     // A little of what no plan has may go to it, for without it there are many chunks, which need more.
-    let bytes = plan.dictionary_bytes + plan.memory_bytes / BESIDE_SHARE / plan.readers as u64;
-    let most = ((u128::from(bytes) << 20) / u128::from(per_id)).min(u128::from(u32::MAX)) as u64;
+    let most = |beside_share| {
+        let bytes = plan.dictionary_bytes + plan.memory_bytes / beside_share / plan.readers as u64;
+        ((u128::from(bytes) << 20) / u128::from(per_id)).min(u128::from(u32::MAX)) as u64
+    };
     if let Some((first, count)) = facts.declared
-        && count <= most
+        && count <= most(DECLARED_BESIDE_SHARE)
     {
-        return Some((first, most.min(count.max(1)) as usize));
+        return Some((first, count.max(1) as usize));
     }
+    let most = most(BESIDE_SHARE);
     let (least, greatest) = (values.iter().min()?, values.iter().max()?);
     let base = if *greatest < most { 0 } else { least.saturating_sub(most / 4) };
     let dense = greatest - base < SPARSEST * values.len() as u64 && greatest - base < most;
