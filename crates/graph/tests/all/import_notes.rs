@@ -238,9 +238,13 @@ fn a_refused_runtime_has_advice_for_an_import() {
     let after = advise(refusal, &limits);
     assert!(advised(&after) > before, "{after}");
     // A limit of a few times the first one is planned under, whatever the first one was.
-    let planned = after.planned_again(|bytes| match bytes < 250 << 20 {
-        true => Err(Runtime::new(limits.clone()).unwrap_err().advising_at_least(250 << 20)),
-        false => Ok(()),
-    });
+    let refusal = |advised_bytes| Runtime::new(limits.clone()).unwrap_err().advising_at_least(advised_bytes);
+    let below = |least_bytes: u64, advised_bytes: u64| {
+        move |bytes| if bytes < least_bytes { Err(refusal(advised_bytes)) } else { Ok(()) }
+    };
+    let planned = after.planned_again(below(250 << 20, 250 << 20));
     assert_eq!(advised(&planned), 250 << 20);
+    // One that just fits is not enough: the next process may hold a little more.
+    let planned = planned.planned_again(below(250 << 20, 260 << 20));
+    assert_eq!(advised(&planned), 260 << 20);
 }
