@@ -1,9 +1,10 @@
 //! Options that are one of few values, under the names that the command line and Python give them.
 
 use outcore_image::{Error, Result};
+use std::str::FromStr;
 
-/// One of few values that have names, from which [`from_names`](crate::from_names) makes them.
-pub trait Choice: Copy + PartialEq + 'static {
+/// One of few values that have names, from which [`from_names`](crate::from_names) makes them by [`str::parse`].
+pub trait Choice: Copy + PartialEq + FromStr<Err = Error> + 'static {
     /// All of them, each with its name and what it means.
     const ALL: &'static [(Self, &'static str, &'static str)];
 

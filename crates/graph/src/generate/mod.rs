@@ -32,6 +32,7 @@ const BATCH_BYTES: u64 = 24 * BLOCK_EDGES;
 
 /// Shape of a generated graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Shape {
     /// The graph of the Graph500 benchmark: a few hubs, many small vertices.
     Kronecker,
@@ -64,6 +65,7 @@ impl Shape {
 
 /// Weights of a generated graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum GeneratedWeights {
     /// Whole numbers from 1 to 255, each as likely: GAP's.
     Uniform,
@@ -77,6 +79,8 @@ impl Choice for GeneratedWeights {
         (GeneratedWeights::Unit, "unit", "Real numbers from 0 to below 1, as Graph500 has them"),
     ];
 }
+
+outcore_ingest::from_names!(Shape, GeneratedWeights);
 
 /// The graph to generate.
 #[derive(Clone, Debug)]

@@ -8,6 +8,7 @@ use serde::Serialize;
 
 /// Treatment of edges that have the same ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Duplicates {
     /// The first in the input stays.
     #[default]
@@ -40,6 +41,7 @@ impl Choice for Duplicates {
 
 /// Treatment of edges from a vertex to itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum SelfLoops {
     /// Self-loops stay.
     #[default]
@@ -55,6 +57,7 @@ impl Choice for SelfLoops {
 
 /// The order in which an image numbers its vertices.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum OrderChoice {
     /// The order with the smallest image, as a sample of the lists tells; by degree if the sizes are close. `Near` is
     /// tried in graphs without hubs, if memory suffices, and is taken if it saves more than its larger ids cost.
@@ -76,6 +79,8 @@ impl Choice for OrderChoice {
         (OrderChoice::Near, "near", "Vertices that are near in the graph together"),
     ];
 }
+
+outcore_ingest::from_names!(Duplicates, SelfLoops, OrderChoice);
 
 /// Options of an import.
 #[derive(Clone, Debug, Default)]
@@ -103,6 +108,7 @@ pub struct ImportOptions {
 
 /// Report of an import.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct ImportReport {
     /// The image's manifest.
     pub manifest: Manifest,
@@ -118,6 +124,7 @@ pub struct ImportReport {
 
 /// Times, memory and temporary files of an import.
 #[derive(Clone, Debug, Default, Serialize)]
+#[non_exhaustive]
 pub struct ImportStats {
     /// All of it, in seconds.
     pub seconds: f64,
