@@ -4,7 +4,7 @@ use crate::api::*;
 use crate::kernels::scan_statistics::spread;
 use outcore_format::WeightKind;
 use outcore_graph::Graph;
-use outcore_image::{Error, Result, Stats};
+use outcore_image::{Result, Stats};
 use outcore_io::Array;
 use outcore_table::{Column, Table};
 
@@ -13,14 +13,52 @@ pub(crate) type Parts = (Vec<(String, Column)>, Stats);
 
 /// A result with a value for every vertex of a graph, or several.
 pub(crate) trait Columns: Sized {
+    fn stats(&self) -> &Stats;
+
     /// # Errors
     /// Too little memory for a column that has still to be made.
     fn into_columns(self, graph: &Graph) -> Result<Parts>;
 }
 
+/// The names of a result's columns.
+trait Names {
+    const NAMES: &'static [&'static str];
+}
+
+/// Implements `into_table` for results, with the names of their columns.
+macro_rules! tables {
+    ($($result:ident $($name:literal)+ => $note:literal;)+) => {$(
+        impl Names for $result {
+            const NAMES: &'static [&'static str] = &[$($name),+];
+        }
+
+        impl $result {
+            /// A table with a row per vertex of the graph, under the users' ids, to write or to take the greatest rows
+            /// from.
+            ///
+            /// Its columns, beside `vertex`:
+            $(#[doc = concat!("- `", $name, "`")])+
+            #[doc = $note]
+            ///
+            /// # Errors
+            /// The result of another graph; too little memory, where the result has values of few vertices alone.
+            pub fn into_table(self, graph: &Graph) -> Result<Table> {
+                self.stats().check_image(graph.image())?;
+                Ok(graph.table(self.into_columns(graph)?.0))
+            }
+        }
+    )+};
+}
+
 macro_rules! columns {
     ($($result:ident { $($field:ident),+ } => $($name:literal $column:expr),+;)+) => {$(
+        tables! { $result $($name)+ => ""; }
+
         impl Columns for $result {
+            fn stats(&self) -> &Stats {
+                &self.stats
+            }
+
             fn into_columns(self, _graph: &Graph) -> Result<Parts> {
                 let $result { $($field,)+ stats, .. } = self;
                 Ok((vec![$(($name.to_owned(), $column)),+], stats))
@@ -47,7 +85,18 @@ columns! {
     TwoColours { colours } => "colour" Column::Level(colours.into());
 }
 
+tables! {
+    MultiSourceBfs "reached_by" "distance_sum" => "";
+    AllPairs "reached_by" "distance_sum" => "";
+    PersonalizedPageRank "pagerank" => ", of several sets of seeds `pagerank_0`, `pagerank_1` and so on";
+    ScanStatistics "edges" => ", which only the vertices found have";
+}
+
 impl Columns for Parts {
+    fn stats(&self) -> &Stats {
+        &self.1
+    }
+
     fn into_columns(self, _graph: &Graph) -> Result<Parts> {
         Ok(self)
     }
@@ -57,91 +106,63 @@ impl MultiSourceBfs {
     /// The columns, the extents of the searches, and the distances of targets.
     pub(crate) fn split(self) -> (Parts, Vec<Reach>, Array<u32>) {
         let MultiSourceBfs { reached_by, distance_sums, reach, levels, stats } = self;
-        let sums = ("distance_sum".to_owned(), Column::Count(distance_sums.into()));
-        let columns = vec![("reached_by".to_owned(), Column::Number(reached_by.into())), sums];
+        let columns = [Column::Number(reached_by.into()), Column::Count(distance_sums.into())];
+        let columns = Self::NAMES.iter().map(|&name| name.to_owned()).zip(columns).collect();
         ((columns, stats), reach, levels)
     }
 }
 
 impl Columns for MultiSourceBfs {
+    fn stats(&self) -> &Stats {
+        &self.stats
+    }
+
     fn into_columns(self, _graph: &Graph) -> Result<Parts> {
         Ok(self.split().0)
     }
 }
 
 impl Columns for AllPairs {
+    fn stats(&self) -> &Stats {
+        &self.search.stats
+    }
+
     fn into_columns(self, graph: &Graph) -> Result<Parts> {
         self.search.into_columns(graph)
     }
 }
 
 impl Columns for PersonalizedPageRank {
+    fn stats(&self) -> &Stats {
+        &self.stats
+    }
+
     fn into_columns(self, _graph: &Graph) -> Result<Parts> {
         let is_alone = self.ranks.len() == 1;
-        let name = |set| if is_alone { "pagerank".to_owned() } else { format!("pagerank_{set}") };
+        let name = Self::NAMES[0];
+        let name = |set| if is_alone { name.to_owned() } else { format!("{name}_{set}") };
         let columns = self.ranks.into_iter().enumerate().map(|(set, ranks)| (name(set), Column::Real(ranks.into())));
         Ok((columns.collect(), self.stats))
     }
 }
 
 impl Columns for &ScanStatistics {
+    fn stats(&self) -> &Stats {
+        &self.stats
+    }
+
     fn into_columns(self, graph: &Graph) -> Result<Parts> {
         let edges = Column::Distance(spread(graph, self)?.into(), WeightKind::I64);
-        Ok((vec![("edges".to_owned(), edges)], self.stats.clone()))
+        Ok((vec![(ScanStatistics::NAMES[0].to_owned(), edges)], self.stats.clone()))
     }
 }
 
 impl Columns for ScanStatistics {
+    fn stats(&self) -> &Stats {
+        &self.stats
+    }
+
     fn into_columns(self, graph: &Graph) -> Result<Parts> {
         (&self).into_columns(graph)
     }
-}
-
-macro_rules! tables {
-    ($($result:ident $columns:literal)+) => {$(
-        impl $result {
-            /// A table with a row per vertex of the graph, under the users' ids, to write or to take the greatest rows
-            /// from.
-            ///
-            #[doc = concat!("Its columns beside `vertex`: ", $columns, ".")]
-            ///
-            /// # Errors
-            /// The result of another graph that has not as many vertices; too little memory, where the result has
-            /// values of few vertices alone.
-            pub fn into_table(self, graph: &Graph) -> Result<Table> {
-                table(graph, self)
-            }
-        }
-    )+};
-}
-
-tables! {
-    Bfs "`level`, `parent`"
-    MultiSourceBfs "`reached_by`, `distance_sum`"
-    AllPairs "`reached_by`, `distance_sum`"
-    Betweenness "`betweenness`"
-    DegreeCentrality "`degree_centrality`"
-    Sssp "`distance`, `parent`"
-    PageRank "`pagerank`"
-    PersonalizedPageRank "`pagerank` of a single set of seeds, else `pagerank_0`, `pagerank_1` and so on"
-    Components "`component`"
-    CoreNumbers "`core`"
-    LabelPropagation "`label`"
-    Triangles "`triangles`"
-    Clustering "`clustering`"
-    Lcc "`lcc`"
-    Reciprocity "`reciprocity`"
-    ScanStatistics "`edges`, which only the vertices found have"
-    NodeBoundary "`edges`"
-    TwoColours "`colour`"
-}
-
-fn table(graph: &Graph, result: impl Columns) -> Result<Table> {
-    let (columns, _) = result.into_columns(graph)?;
-    let vertices = graph.vertices();
-    if let Some((_, other)) = columns.iter().find(|(_, column)| column.rows() != vertices) {
-        let text = format!("expected a result of this graph of {vertices} vertices, found one of {}", other.rows());
-        return Err(Error::Usage(text));
-    }
-    Ok(graph.table(columns))
 }

@@ -1,5 +1,7 @@
 //! Cost of an operation: passes, bytes, requests, cache hits, time waiting, peak memory.
 
+use crate::image::Image;
+use crate::{Error, Result};
 use outcore_format::PAGE_BYTES;
 use outcore_io::{Budget, ReaderStats, Runtime, cpu_seconds, peak_memory_bytes};
 use serde::Serialize;
@@ -8,6 +10,7 @@ use std::time::{Duration, Instant};
 
 /// Cost of one sweep.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct SweepStats {
     /// Time from start to end, in seconds.
     pub seconds: f64,
@@ -26,7 +29,8 @@ pub struct SweepStats {
 }
 
 impl SweepStats {
-    pub(crate) fn of_reads(stats: ReaderStats) -> Self {
+    /// The cost of reads whose pages were all wanted or read over.
+    pub fn of_reads(stats: ReaderStats) -> Self {
         SweepStats {
             seconds_io_wait: stats.wait_ns as f64 / 1e9,
             requests: stats.requests,
@@ -50,6 +54,7 @@ impl SweepStats {
 
 /// One step or iteration of an algorithm.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct Step {
     /// The kind of step: "push", "pull", "iteration".
     pub name: &'static str,
@@ -69,6 +74,7 @@ pub struct Step {
 
 /// Cost of an operation. Serialised, it is one flat object with a list of steps.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct Stats {
     /// All sweeps together; `seconds` is the time from start to end.
     #[serde(flatten)]
@@ -92,9 +98,26 @@ pub struct Stats {
     pub steps: Vec<Step>,
     /// The name of the weights; `None` if all edges counted alike.
     pub weights: Option<String>,
+    /// The id of the image whose lists it read, where it is one.
+    #[serde(skip)]
+    image_id: Option<u64>,
 }
 
 impl Stats {
+    /// Refuses an image other than the one that the operation read. A copy of it, or another import of the same, is the
+    /// same.
+    ///
+    /// # Errors
+    /// [`Error::Usage`].
+    pub fn check_image(&self, image: &Image) -> Result<()> {
+        let (own, other) = (image.manifest().image_id, self.image_id);
+        if other == Some(own) {
+            return Ok(());
+        }
+        let other = other.map_or("none".to_owned(), |id| format!("{id:016x}"));
+        Err(Error::Usage(format!("expected a result of this graph, whose image is {own:016x}, found one of {other}")))
+    }
+
     /// Adds the cost of another operation, which began when this one ended. The limit and the workers stay.
     pub fn append(&mut self, next: Stats) {
         let (seconds, seconds_cpu) = (self.total.seconds, self.seconds_cpu);
@@ -136,6 +159,7 @@ pub struct StatsBuilder {
     steps: Vec<Step>,
     other: SweepStats,
     weights: Option<String>,
+    image_id: Option<u64>,
 }
 
 impl StatsBuilder {
@@ -149,6 +173,7 @@ impl StatsBuilder {
             steps: Vec::new(),
             other: SweepStats::default(),
             weights: None,
+            image_id: None,
         }
     }
 
@@ -157,6 +182,11 @@ impl StatsBuilder {
         let mut stats = StatsBuilder { budget: Some(Arc::clone(runtime.budget())), ..Self::start() };
         stats.look(Duration::ZERO);
         stats
+    }
+
+    /// Starts the clock of an operation on an image, to which its result belongs.
+    pub fn of_image(image: &Image) -> Self {
+        StatsBuilder { image_id: Some(image.manifest().image_id), ..Self::of(image.runtime()) }
     }
 
     /// Sets the name of the weights.
@@ -224,6 +254,7 @@ impl StatsBuilder {
             stopped_by: None,
             steps: self.steps,
             weights: self.weights,
+            image_id: self.image_id,
         }
     }
 }

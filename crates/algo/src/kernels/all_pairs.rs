@@ -76,7 +76,7 @@ pub fn all_pairs(graph: &Graph, options: &AllPairsOptions) -> Result<AllPairs> {
     if matches!(options.sources, Sources::Drawn { k: 0, .. }) {
         return Err(Error::Usage("expected k of at least 1, found 0".into()));
     }
-    let mut stats = StatsBuilder::of(graph.runtime());
+    let mut stats = StatsBuilder::of_image(graph.image());
     graph.make_room("all-pairs shortest paths", estimate(graph, options).state_bytes)?;
     let sources = options.sources.vertices(graph)?;
     let _copies = graph.runtime().budget().reserve("sources", 8 * sources.len() as u64)?;

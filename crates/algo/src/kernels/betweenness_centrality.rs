@@ -122,7 +122,7 @@ fn bytes(graph: &Graph, options: &BetweennessOptions, columns: u64) -> u64 {
 /// distance that differ by more than 2^900 (not all, but all that differ by more than 2^1800), too little memory (37.3
 /// bytes per vertex), a page that cannot be read or is damaged, a request to stop.
 pub fn betweenness_centrality(graph: &Graph, options: &BetweennessOptions) -> Result<Betweenness> {
-    let mut stats = StatsBuilder::of(graph.runtime());
+    let mut stats = StatsBuilder::of_image(graph.image());
     check(options)?;
     let available = graph.runtime().budget().available_bytes();
     let mut columns = options.sources.count(graph).max(1).next_power_of_two().min(MOST_COLUMNS);

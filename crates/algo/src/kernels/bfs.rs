@@ -91,8 +91,9 @@ impl Bfs {
     /// The vertices on the path from the source to a vertex that the parents make, both ends included, if there is one.
     ///
     /// # Errors
-    /// A vertex that the graph does not have; no room for the path: 4 bytes per vertex on it.
+    /// Another graph; a vertex that the graph does not have; no room for the path: 4 bytes per vertex on it.
     pub fn path(&self, graph: &Graph, target: u32) -> Result<Option<Vec<u32>>> {
+        self.stats.check_image(graph.image())?;
         stored::path(graph, &self.parents, target)
     }
 }
@@ -124,7 +125,7 @@ pub(crate) fn estimate(graph: &Graph) -> Estimate {
 /// A source or target that the graph does not have, too little memory (12.4 bytes per vertex), a page that cannot be
 /// read or is damaged, a request to stop.
 pub fn bfs(graph: &Graph, options: &BfsOptions) -> Result<Bfs> {
-    let mut stats = StatsBuilder::of(graph.runtime());
+    let mut stats = StatsBuilder::of_image(graph.image());
     check_vertices(graph, &[options.source])?;
     check_vertices(graph, options.target.as_slice())?;
     graph.make_room("breadth-first search", estimate(graph).state_bytes)?;
@@ -345,8 +346,9 @@ impl Bfs {
     /// How many vertices are on every level, for the first `most` levels. Takes 8 bytes for each of them.
     ///
     /// # Errors
-    /// A request to stop.
+    /// Another graph, or a request to stop.
     pub fn level_sizes(&self, graph: &Graph, most: usize) -> Result<Vec<u64>> {
+        self.stats.check_image(graph.image())?;
         let count = most.min(self.depth as usize + 1);
         let sizes: Vec<AtomicU64> = (0..count).map(|_| AtomicU64::new(0)).collect();
         for_each_vertex(graph, |vertex| {

@@ -63,7 +63,7 @@ pub(crate) fn estimate(graph: &Graph) -> Estimate {
 /// # Errors
 /// Too little memory (4.2 bytes per vertex), a page that cannot be read or is damaged, a request to stop.
 pub fn components(graph: &Graph, _options: &ComponentsOptions) -> Result<Components> {
-    let mut stats = StatsBuilder::of(graph.runtime());
+    let mut stats = StatsBuilder::of_image(graph.image());
     let vertices = graph.vertices();
     let estimate = estimate(graph);
     graph.make_room("components", estimate.state_bytes)?;
@@ -101,8 +101,9 @@ impl Components {
     /// per vertex.
     ///
     /// # Errors
-    /// No memory, or a request to stop.
+    /// Another graph, no memory, or a request to stop.
     pub fn sizes(&self, graph: &Graph) -> Result<Array<u32>> {
+        self.stats.check_image(graph.image())?;
         let sizes = sizes(graph);
         graph.make_room("component sizes", sizes.bytes())?;
         let sizes = sizes.make()?;

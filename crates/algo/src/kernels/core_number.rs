@@ -67,7 +67,7 @@ pub(crate) fn estimate(graph: &Graph) -> Estimate {
 /// Too little memory (4.6 bytes per vertex), a vertex of more than 2^32 - 1 edges, a page that cannot be read or is
 /// damaged, a request to stop.
 pub fn core_number(graph: &Graph, _options: &CoreNumbersOptions) -> Result<CoreNumbers> {
-    let mut stats = StatsBuilder::of(graph.runtime());
+    let mut stats = StatsBuilder::of_image(graph.image());
     graph.make_room("core numbers", estimate(graph).state_bytes)?;
     let mut peel = Peel::new(graph)?;
     graph.fill_cache()?;

@@ -95,7 +95,7 @@ pub(crate) fn estimate(graph: &Graph, options: &DegreeCentralityOptions) -> Esti
 /// # Errors
 /// Too little memory (8 bytes per vertex), a column or page that cannot be read or is damaged, a request to stop.
 pub fn degree_centrality(graph: &Graph, options: &DegreeCentralityOptions) -> Result<DegreeCentrality> {
-    let mut stats = StatsBuilder::of(graph.runtime());
+    let mut stats = StatsBuilder::of_image(graph.image());
     let vertices = graph.vertices();
     graph.make_room("degree centrality", estimate(graph, options).state_bytes)?;
     let degrees = state(graph).make()?;

@@ -114,7 +114,7 @@ pub(crate) fn estimate(graph: &Graph, options: &LabelPropagationOptions) -> Esti
 /// Too little memory (12.3 bytes per vertex, 16.3 in degree order, and the buffer), a vertex of more than 2^32 - 1
 /// edges, a page that cannot be read or is damaged, a request to stop.
 pub fn label_propagation(graph: &Graph, options: &LabelPropagationOptions) -> Result<LabelPropagation> {
-    let mut stats = StatsBuilder::of(graph.runtime());
+    let mut stats = StatsBuilder::of_image(graph.image());
     graph.make_room("label propagation", estimate(graph, options).state_bytes)?;
     let mut propagation = Propagation::new(graph, &mut stats)?;
     let mut buffer = Buffer::new(graph)?;

@@ -67,7 +67,7 @@ fn bytes(graph: &Graph, options: &MultiSourceBfsOptions, words: u64) -> u64 {
 /// A source or target that the graph does not have, too little memory (40.4 bytes per vertex, and 4 per source and
 /// target), a page that cannot be read or is damaged, a request to stop.
 pub fn multi_source_bfs(graph: &Graph, options: &MultiSourceBfsOptions) -> Result<MultiSourceBfs> {
-    let mut stats = StatsBuilder::of(graph.runtime());
+    let mut stats = StatsBuilder::of_image(graph.image());
     let answer = search(graph, options, Direction::Out, &mut stats)?;
     Ok(answer.finish(graph, stats))
 }

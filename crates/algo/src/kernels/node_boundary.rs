@@ -81,7 +81,7 @@ pub(crate) fn estimate(graph: &Graph, options: &NodeBoundaryOptions) -> Estimate
 /// A vertex that the graph does not have, too little memory (8 bytes per vertex, and 8 per vertex of the set), a page
 /// that cannot be read or is damaged, a request to stop.
 pub fn node_boundary(graph: &Graph, options: &NodeBoundaryOptions) -> Result<NodeBoundary> {
-    let mut stats = StatsBuilder::of(graph.runtime());
+    let mut stats = StatsBuilder::of_image(graph.image());
     check_vertices(graph, &options.vertices)?;
     graph.make_room("node boundary", estimate(graph, options).state_bytes)?;
     let (edges, _set) = state(graph, options).make()?;

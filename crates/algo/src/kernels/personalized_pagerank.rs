@@ -122,7 +122,7 @@ pub fn personalized_pagerank(graph: &Graph, options: &PersonalizedPageRankOption
     graph.make_room("personalised PageRank", estimate(graph, options).state_bytes)?;
     let _seeds = seeds(graph, options).make()?;
     let sets = options.seeds.iter().map(|set| normalized(graph, set)).collect::<Result<Vec<_>>>()?;
-    let (ranks, mut stats) = (Vec::with_capacity(sets.len()), StatsBuilder::of(graph.runtime()));
+    let (ranks, mut stats) = (Vec::with_capacity(sets.len()), StatsBuilder::of_image(graph.image()));
     let (divisors, _weights) = RankDivisors::new(graph, &options.common(), &mut stats)?;
     let mut run = Run { graph, options, ranks, iterations: 0, residual: 0.0, stats };
     match divisors {

@@ -129,7 +129,7 @@ impl Sums {
 /// Too little memory (8.2 bytes per vertex, 8 more while chunks are cut, and a chunk), a page that cannot be read or
 /// is damaged, a request to stop.
 pub fn reciprocity(graph: &Graph, _options: &ReciprocityOptions) -> Result<Reciprocity> {
-    let mut stats = StatsBuilder::of(graph.runtime());
+    let mut stats = StatsBuilder::of_image(graph.image());
     graph.make_room("reciprocity", estimate(graph).state_bytes)?;
     let (reciprocities, loops) = state(graph).make()?;
     let overall = match graph.is_directed() {

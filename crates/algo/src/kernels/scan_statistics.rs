@@ -122,7 +122,7 @@ pub fn scan_statistics(graph: &Graph, options: &ScanStatisticsOptions) -> Result
     if options.top == 0 {
         return Err(Error::Usage("expected at least 1 vertex to look for, found 0".into()));
     }
-    let mut stats = StatsBuilder::of(graph.runtime());
+    let mut stats = StatsBuilder::of_image(graph.image());
     graph.make_room(NAME, estimate(graph, options).state_bytes)?;
     let mut best = Best::layout(graph, options.top.min(graph.vertices())).make()?;
     let looked_at = match examine_few(graph, &mut best, &mut stats)? {

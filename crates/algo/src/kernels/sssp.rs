@@ -108,8 +108,9 @@ impl Sssp {
     /// The vertices on the path from the source to a vertex that the parents make, both ends included, if there is one.
     ///
     /// # Errors
-    /// A vertex that the graph does not have; no room for the path: 4 bytes per vertex on it.
+    /// Another graph; a vertex that the graph does not have; no room for the path: 4 bytes per vertex on it.
     pub fn path(&self, graph: &Graph, target: u32) -> Result<Option<Vec<u32>>> {
+        self.stats.check_image(graph.image())?;
         stored::path(graph, &self.parents, target)
     }
 }
@@ -185,7 +186,7 @@ struct Search<'a, L> {
 impl<'a, L: Length> Search<'a, L> {
     fn new(graph: &'a Graph, options: &'a SsspOptions) -> Result<(Self, Stored<AtomicU32>)> {
         let (distances, parents, waiting) = state(graph).make()?;
-        let mut stats = StatsBuilder::of(graph.runtime());
+        let mut stats = StatsBuilder::of_image(graph.image());
         note(&mut stats, graph, options.weights);
         let search = Search {
             graph,

@@ -81,7 +81,7 @@ pub fn strong_components(graph: &Graph, options: &StrongComponentsOptions) -> Re
     if !graph.is_directed() {
         return components(graph, &ComponentsOptions::default());
     }
-    let stats = StatsBuilder::of(graph.runtime());
+    let stats = StatsBuilder::of_image(graph.image());
     graph.make_room("strong components", estimate(graph).state_bytes)?;
     let ((labels, unsettled), (first, second), (reached, returned), mapper) = state(graph).make()?;
     let mut work = Work {

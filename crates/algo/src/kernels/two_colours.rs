@@ -65,7 +65,7 @@ pub fn two_colours(graph: &Graph) -> Result<TwoColours> {
     let labels_bytes = components::estimate(graph).state_bytes;
     graph.make_room("two colours", labels_bytes.saturating_add(state(graph).bytes()))?;
     let components = components(graph, &ComponentsOptions::default())?;
-    let mut stats = StatsBuilder::of(graph.runtime());
+    let mut stats = StatsBuilder::of_image(graph.image());
     let (colours, firsts, mut mapper) = state(graph).make()?;
     for (vertex, _) in (0..).zip(components.labels.iter()).filter(|&(vertex, &label)| vertex == label) {
         colours[vertex as usize].store(1, Ordering::Relaxed);

@@ -58,40 +58,41 @@ fn tables_have_ids_and_missing_values() {
     assert_eq!(written(&table), "vertex,level,parent\n0,0,0\n1,1,0\n2,2,1\n3,,\n");
 }
 
-/// The table of every declared algorithm, under its name, with the texts of the options that it has.
-type Tables = Vec<(&'static str, Vec<(&'static str, &'static str)>, Table)>;
+/// The table of every declared algorithm, run on `graph`, made of the vertices of another or the same; under its name,
+/// with the texts of the options that it has.
+type Tables = Vec<(&'static str, Vec<(&'static str, &'static str)>, Result<Table>)>;
 
-fn tables(graph: &Graph) -> Result<Tables> {
+fn tables(graph: &Graph, of: &Graph) -> Result<Tables> {
     let mut tables = vec![
-        ("all_pairs", vec![], all_pairs(graph, &AllPairsOptions::default())?.into_table(graph)?),
+        ("all_pairs", vec![], all_pairs(graph, &AllPairsOptions::default())?.into_table(of)),
         (
             "betweenness_centrality",
             vec![],
-            betweenness_centrality(graph, &BetweennessOptions::default())?.into_table(graph)?,
+            betweenness_centrality(graph, &BetweennessOptions::default())?.into_table(of),
         ),
         (
             "degree_centrality",
             vec![],
-            degree_centrality(graph, &DegreeCentralityOptions::default())?.into_table(graph)?,
+            degree_centrality(graph, &DegreeCentralityOptions::default())?.into_table(of),
         ),
-        ("pagerank", vec![("weight", "")], pagerank(graph, &PageRankOptions::default())?.into_table(graph)?),
-        ("connected_components", vec![], components(graph, &ComponentsOptions::default())?.into_table(graph)?),
+        ("pagerank", vec![("weight", "")], pagerank(graph, &PageRankOptions::default())?.into_table(of)),
+        ("connected_components", vec![], components(graph, &ComponentsOptions::default())?.into_table(of)),
         (
             "strongly_connected_components",
             vec![],
-            strong_components(graph, &StrongComponentsOptions::default())?.into_table(graph)?,
+            strong_components(graph, &StrongComponentsOptions::default())?.into_table(of),
         ),
-        ("core_number", vec![], core_number(graph, &CoreNumbersOptions::default())?.into_table(graph)?),
+        ("core_number", vec![], core_number(graph, &CoreNumbersOptions::default())?.into_table(of)),
         (
             "label_propagation",
             vec![],
-            label_propagation(graph, &LabelPropagationOptions::default())?.into_table(graph)?,
+            label_propagation(graph, &LabelPropagationOptions::default())?.into_table(of),
         ),
-        ("triangles", vec![], triangles(graph, &TrianglesOptions::default())?.into_table(graph)?),
-        ("clustering", vec![], clustering(graph, &ClusteringOptions::default())?.into_table(graph)?),
-        ("lcc", vec![], lcc(graph, &LccOptions::default())?.into_table(graph)?),
-        ("reciprocity", vec![], reciprocity(graph, &ReciprocityOptions::default())?.into_table(graph)?),
-        ("scan_statistics", vec![], scan_statistics(graph, &ScanStatisticsOptions::default())?.into_table(graph)?),
+        ("triangles", vec![], triangles(graph, &TrianglesOptions::default())?.into_table(of)),
+        ("clustering", vec![], clustering(graph, &ClusteringOptions::default())?.into_table(of)),
+        ("lcc", vec![], lcc(graph, &LccOptions::default())?.into_table(of)),
+        ("reciprocity", vec![], reciprocity(graph, &ReciprocityOptions::default())?.into_table(of)),
+        ("scan_statistics", vec![], scan_statistics(graph, &ScanStatisticsOptions::default())?.into_table(of)),
     ];
     if graph.vertices() == 0 {
         return Ok(tables);
@@ -100,19 +101,19 @@ fn tables(graph: &Graph) -> Result<Tables> {
     let seeds = PersonalizedPageRankOptions { seeds: vec![vec![(0, 1.0)]], ..Default::default() };
     let boundary = NodeBoundaryOptions { vertices: vec![0] };
     tables.extend([
-        ("bfs", vec![("source", "0")], bfs(graph, &BfsOptions::default())?.into_table(graph)?),
+        ("bfs", vec![("source", "0")], bfs(graph, &BfsOptions::default())?.into_table(of)),
         (
             "sssp",
             vec![("source", "0")],
-            sssp(graph, &SsspOptions { weights: false, ..Default::default() })?.into_table(graph)?,
+            sssp(graph, &SsspOptions { weights: false, ..Default::default() })?.into_table(of),
         ),
-        ("multi_source_bfs", vec![("sources", "0")], multi_source_bfs(graph, &searches)?.into_table(graph)?),
+        ("multi_source_bfs", vec![("sources", "0")], multi_source_bfs(graph, &searches)?.into_table(of)),
         (
             "personalized_pagerank",
             vec![("personalization", "0"), ("weight", "")],
-            personalized_pagerank(graph, &seeds)?.into_table(graph)?,
+            personalized_pagerank(graph, &seeds)?.into_table(of),
         ),
-        ("node_boundary", vec![("vertices", "0")], node_boundary(graph, &boundary)?.into_table(graph)?),
+        ("node_boundary", vec![("vertices", "0")], node_boundary(graph, &boundary)?.into_table(of)),
     ]);
     Ok(tables)
 }
@@ -123,14 +124,18 @@ fn tables_are_those_of_the_declared_algorithms() {
     for (vertices, edges) in [(0, vec![]), (1, vec![]), (7, isolated)] {
         let directory = tempfile::tempdir().unwrap();
         let graph = open(&Given::new(vertices, edges, true).image(directory.path(), OrderChoice::Input), 2, None, None);
-        let tables = tables(&graph).unwrap();
+        let tables = tables(&graph, &graph).unwrap();
         assert!(vertices == 0 || tables.len() == ALGORITHMS.len());
         for (name, options, table) in tables {
             let algorithm = Algorithm::named(name).unwrap();
             let plan = algorithm.plan(&graph, Values::of_example(algorithm, &options, 0).unwrap()).unwrap();
             let declared = graph.table(plan.run(&graph, false, None).unwrap().columns);
+            let table = table.unwrap();
             assert_eq!(table.rows(), u64::from(vertices), "{name}");
             assert_eq!(written(&table), written(&declared), "{name}");
+            for (column, _) in table.columns() {
+                assert!(algorithm.doc.returns.contains(&format!("`{column}`")), "{name}: its page lacks {column}");
+            }
         }
     }
 }
@@ -179,13 +184,30 @@ fn the_greatest_are_those_of_sorting_all_of_them() {
 #[test]
 fn results_of_other_graphs_are_refused() {
     let directory = tempfile::tempdir().unwrap();
-    let graph = path(directory.path());
-    let large = open(&Given::new(9, vec![(8, 7)], false).image(directory.path(), OrderChoice::Input), 1, None, None);
-    let error = pagerank(&large, &PageRankOptions::default()).unwrap().into_table(&graph).unwrap_err();
-    let text = "expected a result of this graph of 4 vertices, found one of 9";
-    assert!(matches!(error, Error::Usage(_)) && error.to_string().contains(text), "{error}");
-    let found = scan_statistics(&large, &ScanStatisticsOptions { top: 9 }).unwrap();
-    assert!(matches!(found.into_table(&graph), Err(Error::NoVertex { .. })));
+    let at = |name: &str| {
+        let folder = directory.path().join(name);
+        std::fs::create_dir(&folder).unwrap();
+        folder
+    };
+    let graph = path(&at("graph"));
+    let same = path(&at("same"));
+    let edges = vec![(0, 2), (2, 3)];
+    let other = Given { weighted: true, weight: |_, _| 2.5, ..Given::new(4, edges, true) };
+    let other = open(&other.image(&at("other"), OrderChoice::Input), 1, None, None);
+    for (name, _, table) in tables(&graph, &same).unwrap() {
+        assert!(table.is_ok(), "{name}: an import of the same is the same");
+    }
+    for (name, _, table) in tables(&graph, &other).unwrap() {
+        let error = table.expect_err(name);
+        let text = "expected a result of this graph, whose image is";
+        assert!(matches!(error, Error::Usage(_)) && error.to_string().contains(text), "{name}: {error}");
+    }
+    let found = bfs(&graph, &BfsOptions::default()).unwrap();
+    assert!(matches!(found.path(&other, 2), Err(Error::Usage(_))));
+    let found = sssp(&graph, &SsspOptions::default()).unwrap();
+    assert!(matches!(found.path(&other, 2), Err(Error::Usage(_))));
+    let found = components(&graph, &ComponentsOptions::default()).unwrap();
+    assert!(matches!(found.sizes(&other), Err(Error::Usage(_))));
 }
 
 #[test]

@@ -105,7 +105,7 @@ pub fn run_program<P: VertexProgram>(
     options: &ProgramOptions<'_>,
 ) -> Result<ProgramRun> {
     assert_eq!(states.len() as u64, graph.vertices(), "a state for every vertex");
-    let mut stats = StatsBuilder::of(graph.runtime());
+    let mut stats = StatsBuilder::of_image(graph.image());
     let mut engine = Engine::new(graph, program, states, options)?;
     stats.other(engine.prepared);
     while !engine.is_idle() && options.max_iterations.is_none_or(|most| engine.iteration < most) {

@@ -94,7 +94,7 @@ pub(crate) fn estimate(graph: &Graph, options: &PageRankOptions) -> Estimate {
 pub(crate) fn pagerank_by_pulling(graph: &Graph, options: &PageRankOptions) -> Result<PageRank> {
     check(options)?;
     graph.make_room("PageRank", estimate(graph, options).state_bytes)?;
-    let mut stats = StatsBuilder::of(graph.runtime());
+    let mut stats = StatsBuilder::of_image(graph.image());
     let (divisors, _weights) = RankDivisors::new(graph, options, &mut stats)?;
     match divisors {
         RankDivisors::Degrees(degrees) => {

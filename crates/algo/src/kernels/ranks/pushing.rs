@@ -102,7 +102,7 @@ fn blocks(graph: &Graph) -> u64 {
 pub(crate) fn pagerank_by_pushing(graph: &Graph, options: &PageRankOptions) -> Result<PageRank> {
     check(options)?;
     graph.make_room("PageRank", estimate(graph, options).state_bytes)?;
-    let mut stats = StatsBuilder::of(graph.runtime());
+    let mut stats = StatsBuilder::of_image(graph.image());
     let (divisors, _weights) = RankDivisors::new(graph, options, &mut stats)?;
     match divisors {
         RankDivisors::Degrees(degrees) => Delta::<_, AtomicF32>::new(graph, options, degrees, &mut stats)?.run(stats),

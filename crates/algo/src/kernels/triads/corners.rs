@@ -228,7 +228,7 @@ struct Counting<'g, S> {
 impl<'g, S: Share> Counting<'g, S> {
     /// Allocates all state; the block gets the memory that there is, up to that of all edges.
     fn new(graph: &'g Graph, name: &'static str, needs: &Needs, possible_of: Option<Possible>) -> Result<Self> {
-        let mut stats = StatsBuilder::of(graph.runtime());
+        let mut stats = StatsBuilder::of_image(graph.image());
         let budget = graph.runtime().budget();
         let chunk_entries = needs.chunk_entries(graph, budget.available_bytes().saturating_sub(needs.fixed_bytes));
         let neighbourhoods = Neighbourhoods::new(graph, chunk_entries, &mut stats)?;
