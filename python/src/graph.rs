@@ -125,7 +125,7 @@ impl PyGraph {
             let weight = match found.weight {
                 Weight::Integer(weight) => Some(weight.into_pyobject(py)?.into_any()),
                 Weight::Real(weight) => Some(weight.into_pyobject(py)?.into_any()),
-                Weight::None | Weight::Complex(..) => None,
+                _ => None,
             };
             Ok((id_object(py, &found.id)?, weight))
         };

@@ -456,9 +456,9 @@ impl<'a> Job<'a> {
         if !self.says_duplicates && source.facts().keeps_parallel {
             options.duplicates = Duplicates::Keep;
         }
-        let needs = import::estimate(&runtime, source.facts(), &options);
+        let mut needs = import::estimate(&runtime, source.facts(), &options);
         if self.explain {
-            let needs = ImportEstimate { memory_bytes: enough(needs.memory_bytes), ..needs };
+            needs.memory_bytes = enough(needs.memory_bytes);
             let Facts { format, notes, .. } = source.facts();
             let mut estimated = json!(needs);
             (estimated["format"], estimated["notes"]) = (json!(format), json!(notes));

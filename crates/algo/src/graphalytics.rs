@@ -181,6 +181,7 @@ fn matches(
                 Err(other) => Err(format!("a vertex of the component called {other}")),
             }
         }
+        _ => Err("a column that Graphalytics does not have".into()),
     }
 }
 

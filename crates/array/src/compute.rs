@@ -21,6 +21,7 @@ use std::sync::{Arc, Mutex};
 
 /// An array to compute, and the destination of its elements.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub enum Goal {
     /// Its value, in memory.
     Value(Array),
@@ -48,6 +49,7 @@ const MOST_PLANNED_BYTES: u64 = 64 << 10;
 
 /// Results and cost of a computation.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Computed {
     /// The elements of the arrays of all [`Goal::Value`], in the order of the goals.
     pub values: Vec<InMemory>,

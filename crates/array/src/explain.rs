@@ -15,6 +15,7 @@ use std::fmt::Write as _;
 
 /// The passes of a computation.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Explanation {
     /// The passes, in the order in which they run.
     pub passes: Vec<ExplainedPass>,
@@ -22,6 +23,7 @@ pub struct Explanation {
 
 /// The plan of one pass over the inputs.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ExplainedPass {
     /// Number of rows of the pass.
     pub rows: u64,
@@ -41,6 +43,7 @@ pub struct ExplainedPass {
 
 /// One operation of a pass.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ExplainedStep {
     /// The name of the operation.
     pub name: String,

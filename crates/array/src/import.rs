@@ -48,6 +48,7 @@ pub struct ArrayImportOptions {
 
 /// Facts about the import of an array.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct ArrayImportReport {
     /// "npy", "parquet", "arrow" or "text".
     pub format: &'static str,

@@ -338,15 +338,9 @@ impl SourceReader for NpyReader<'_> {
     }
 
     fn take_stats(&mut self) -> SweepStats {
-        let stats = self.reader.take_stats();
-        SweepStats {
-            seconds_io_wait: stats.wait_ns as f64 / 1e9,
-            requests: stats.requests,
-            bytes_read: stats.read_bytes,
-            pages_read: stats.read_bytes / PAGE_BYTES,
-            pages_wanted: std::mem::take(&mut self.wanted),
-            cache_hits: std::mem::take(&mut self.cache_hits),
-            ..SweepStats::default()
-        }
+        let mut stats = SweepStats::of_reads(self.reader.take_stats());
+        stats.pages_wanted = std::mem::take(&mut self.wanted);
+        stats.cache_hits = std::mem::take(&mut self.cache_hits);
+        stats
     }
 }

@@ -174,15 +174,8 @@ impl ArraySource for TableSource {
         let mut bytes = Buffer::zeroed(runtime.budget(), "rows of a table", len)?;
         let reads: Arc<Reads> = Arc::default();
         self.decode(runtime, &rows, &reads, &mut bytes)?;
-        let stats = SweepStats {
-            seconds: start.elapsed().as_secs_f64(),
-            seconds_io_wait: reads.wait_ns() as f64 / 1e9,
-            requests: reads.requests(),
-            bytes_read: reads.bytes(),
-            pages_read: reads.bytes() / PAGE_BYTES as u64,
-            pages_wanted: reads.bytes() / PAGE_BYTES as u64,
-            ..SweepStats::default()
-        };
+        let mut stats = SweepStats::of_reads(reads.stats());
+        (stats.seconds, stats.pages_wanted) = (start.elapsed().as_secs_f64(), stats.pages_read);
         let decoded = ColumnsInMemory { rows, columns: self.columns.len(), size: self.element.bytes(), bytes };
         Ok(Some((Box::new(decoded), stats)))
     }

@@ -45,7 +45,7 @@ fn weight_cell(weight: Weight) -> Option<String> {
     match weight {
         Weight::Integer(weight) => Some(weight.to_string()),
         Weight::Real(weight) => Some(format!("{weight:?}")),
-        Weight::None | Weight::Complex(..) => None,
+        _ => None,
     }
 }
 

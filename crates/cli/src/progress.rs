@@ -203,6 +203,7 @@ impl Progress for Bar {
             Unit::Steps => "{human_pos} of at most {human_len} steps",
             Unit::Products => "{human_pos} of {human_len} products",
             Unit::Rows => "{human_pos} of {human_len} rows",
+            _ => "{human_pos} of {human_len}",
         };
         let template = match total {
             Some(_) => format!("{{msg:20}} {{wide_bar}} {amount}"),

@@ -95,7 +95,8 @@ impl End<'_> {
     /// Writes the page and the object where they are wanted.
     pub fn account(self, stats: &Stats, mut done: Done<'_>) -> Result<()> {
         let End { call, common, runtime, page } = self;
-        let stats = Stats { memory_peak_bytes: outcore::io::peak_memory_bytes(), ..stats.clone() };
+        let mut stats = stats.clone();
+        stats.memory_peak_bytes = outcore::io::peak_memory_bytes();
         (done.stats, done.notes) = (members(&stats).into(), [done.notes, runtime.take_notes()].concat());
         page.map_or(Ok(()), |page| page.write(runtime, stats))?;
         call.account(runtime, &done, common.stats.as_deref(), &common.answer)

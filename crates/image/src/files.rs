@@ -256,6 +256,7 @@ fn is_npy(file: &str) -> bool {
 
 /// The manifest of an image of any kind.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum AnyManifest {
     /// A graph.
     Graph(Box<Manifest>),

@@ -18,6 +18,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// The kind of the user's ids.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum IdKind {
     /// Integers if the beginning of the input holds only integers, else strings; some words among integers are refused.
     #[default]
@@ -59,6 +60,7 @@ impl IdKind {
 
 /// Treatment of rows whose source or target has no value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Nulls {
     /// The first one is an error.
     #[default]
@@ -436,6 +438,7 @@ impl FileCounts {
 
 /// The cut of the lines of a text file into columns.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct TextFacts {
     /// The name of the separator, or the character.
     pub separator: String,

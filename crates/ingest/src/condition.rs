@@ -6,6 +6,7 @@ use outcore_image::{Error, Result};
 
 /// The operator of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Comparison {
     /// Equal to one of the values.
     Equal,
@@ -48,6 +49,7 @@ pub struct Condition {
 
 /// The vertices that a condition is on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum WhichVertices {
     /// All vertices.
     All,

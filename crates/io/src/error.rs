@@ -349,6 +349,7 @@ impl std::error::Error for Error {
 
 /// A holder of memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Holder {
     /// Purpose and owner of the memory.
     pub name: String,

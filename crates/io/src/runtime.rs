@@ -445,6 +445,7 @@ impl CancelFlag {
 
 /// Unit of progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Unit {
     /// Bytes of input or of pages.
     Bytes,

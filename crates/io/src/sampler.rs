@@ -19,6 +19,7 @@ pub const MOST_SAMPLES: usize = 512;
 
 /// The resources of a run at one moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Sample {
     /// Seconds since the run began.
     pub seconds: f64,

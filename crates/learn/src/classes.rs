@@ -15,6 +15,7 @@ const MOST_EXACT: f64 = 9_007_199_254_740_992.0;
 
 /// The classes of labels.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Labels {
     /// The classes, ascending.
     pub classes: Vec<f64>,

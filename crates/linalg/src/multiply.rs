@@ -275,8 +275,8 @@ impl Multiplying {
         let (width, factor, magnitudes) = (*width, &**factor, magnitudes.as_deref());
         bounds.fill(0.0);
         sums.fill(match self.semiring {
-            Semiring::PlusTimes | Semiring::OrAnd | Semiring::PlusFirst => 0.0,
             Semiring::MinPlus | Semiring::MaxTimes => f64::INFINITY,
+            _ => 0.0,
         });
         let (shared_sums, shared_bounds) = (shared::<AtomicF64>(sums), shared::<AtomicF64>(bounds));
         push(matrix, self.operand, matrix.is_complex(), |to, from, entry| {
@@ -316,6 +316,7 @@ impl Multiplying {
                 Semiring::MaxTimes => lower(sum, -(entry * factor)),
                 Semiring::OrAnd if entry != 0.0 && factor != 0.0 => sum.store(1.0),
                 Semiring::OrAnd => {}
+                other => unreachable!("{other:?} has no verifier"),
             }
         }
     }

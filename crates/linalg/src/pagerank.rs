@@ -130,7 +130,8 @@ pub fn pagerank(matrix: &SparseMatrix, options: &RankOptions<'_>) -> Result<Rank
     let room = Room { folder: temporary_folder(matrix.graph()), left_bytes: 0 };
     let mut basis = Basis::new(space, room, 1)?;
     basis.push(factor);
-    let stats = costs.stats.finish(matrix.graph().runtime(), column_pages(matrix, by_values));
+    let mut stats = costs.stats.finish(matrix.graph().runtime(), column_pages(matrix, by_values));
+    stats.stopped_by = Some(stopped_by.name());
     Ok(Ranks {
         ranks: Vectors::new(basis, matrix, 1, Operand::Matrix),
         iterations,
@@ -140,7 +141,7 @@ pub fn pagerank(matrix: &SparseMatrix, options: &RankOptions<'_>) -> Result<Rank
         temporary_bytes_written,
         temporary_bytes_read,
         products: costs.products,
-        stats: Stats { stopped_by: Some(stopped_by.name()), ..stats },
+        stats,
     })
 }
 

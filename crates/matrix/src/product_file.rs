@@ -34,6 +34,7 @@ const PIECE_BYTES: usize = 4 << 20;
 
 /// A file for a product.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub enum ProductFile {
     /// A .npy file, which is complete or absent, in the place of any file of that name.
     New {

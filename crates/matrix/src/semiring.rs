@@ -6,6 +6,7 @@ use outcore_ingest::Choice;
 
 /// A semiring: addition and multiplication in a product of matrices.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Semiring {
     /// Sums of products: the usual product of matrices.
     #[default]

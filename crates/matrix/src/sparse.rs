@@ -103,6 +103,7 @@ impl std::fmt::Debug for SparseMatrix {
 
 /// Plan of a product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct MultiplyPlan {
     /// Number of columns of the dense matrix that are multiplied together: complex ones, if the sparse matrix is
     /// complex.

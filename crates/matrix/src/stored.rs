@@ -25,6 +25,7 @@ pub struct StoredProduct {
 
 /// Destination of a product in the order of the image.
 #[derive(Debug)]
+#[non_exhaustive]
 pub enum StoredTarget<'a> {
     /// Numbers in memory, row by row.
     Memory(&'a mut [f64]),

@@ -32,6 +32,7 @@ const PIECE_BYTES: Range<u64> = 16 << 10..256 << 10;
 
 /// A dense matrix to be multiplied.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub enum DenseFactor<'a> {
     /// Numbers in memory, row by row.
     Numbers {
@@ -57,6 +58,7 @@ pub enum DenseFactor<'a> {
 
 /// Destination of a product.
 #[derive(Debug)]
+#[non_exhaustive]
 pub enum DenseProduct<'a> {
     /// Numbers in memory, row by row, two for each complex one.
     Numbers(&'a mut [f64]),
@@ -118,6 +120,7 @@ impl UnnamedProduct {
 
 /// Statistics of a product with files.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct StreamedProduct {
     /// The passes over the sparse matrix.
     pub stats: Stats,

@@ -9,6 +9,7 @@ use outcore_image::{Result, StatsBuilder};
 
 /// Sums and extremes of all entries, from one pass.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct EntrySums {
     /// The sum of the entries.
     pub sum: f64,

@@ -41,6 +41,7 @@ pub struct NumberOptions {
 
 /// Facts of a table that are known before its rows are read.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct NumberFacts {
     /// "parquet", "arrow" or "text".
     pub format: &'static str,

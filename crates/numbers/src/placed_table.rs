@@ -68,6 +68,7 @@ pub(crate) trait PlacedColumns: Send + Sync {
 
 /// The layout of the rows of a table in its file.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Packing {
     /// Number of row groups or batches.
     pub groups: usize,

@@ -34,7 +34,7 @@ pub fn data(report: &Report) -> Value {
 
 /// The statistics under the keys of `--stats`, without steps.
 fn stats(stats: &Stats) -> Value {
-    let mut object = json!(Stats { steps: Vec::new(), ..stats.clone() });
+    let mut object = json!(stats);
     object.as_object_mut().map(|object| object.remove("steps"));
     object
 }

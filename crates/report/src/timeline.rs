@@ -46,7 +46,8 @@ impl Timeline {
                 timeline.push(&mut last, now);
             }
         }
-        let end = Sample { seconds: report.stats.total.seconds, seconds_cpu: report.stats.seconds_cpu, ..now };
+        let mut end = now;
+        (end.seconds, end.seconds_cpu) = (report.stats.total.seconds, report.stats.seconds_cpu);
         // A short stretch at the end belongs to the one before it.
         if end.seconds - last.seconds < least && timeline.pop() {
             last = before;

@@ -26,6 +26,7 @@ use std::sync::Arc;
 
 /// The values of a column, one per vertex, in an algorithm's encoding.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub enum Column {
     /// Real numbers.
     Real(Arc<Array<f64>>),
@@ -51,6 +52,7 @@ pub enum Column {
 
 /// The kind of a column before it has values; see [`Column`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ColumnKind {
     /// Real numbers.
     Real,

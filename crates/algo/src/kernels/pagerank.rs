@@ -158,8 +158,9 @@ pub(crate) fn check(options: &PageRankOptions) -> Result<()> {
 
 /// Statistics of a run, with the reason that it ended.
 pub(crate) fn finish(graph: &Graph, options: &PageRankOptions, stats: StatsBuilder, stopped_by: StoppedBy) -> Stats {
-    let stats = stats.finish(graph.runtime(), pages_per_pass(graph, options));
-    Stats { stopped_by: Some(stopped_by.name()), ..stats }
+    let mut stats = stats.finish(graph.runtime(), pages_per_pass(graph, options));
+    stats.stopped_by = Some(stopped_by.name());
+    stats
 }
 
 /// The pages that a pass of the method reads.

@@ -89,6 +89,7 @@ impl GeneratedRows {
 
 /// The distribution of random elements.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Distribution {
     /// Uniformly in [0, 1).
     Uniform,

@@ -24,6 +24,7 @@ struct ViewAxis {
 
 /// A part of an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum AxisPart {
     /// One index; the axis is removed.
     Index(i64),

@@ -23,6 +23,7 @@ use std::hash::{BuildHasher, RandomState};
 
 /// Counts of a complete check; an image with damage has no report but an error.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct CheckReport {
     /// Vertices, all with an id, a degree and a hub.
     pub vertices: u64,

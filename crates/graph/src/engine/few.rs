@@ -127,8 +127,9 @@ pub(crate) fn sweep_few(
         return Ok(if count > FEW_PAGES || edges > FEW_EDGES { Few::Many } else { Few::Alone });
     }
     visit(FewPages { graph, lists: &lists, slots: slots.as_deref(), decoding: &mut lent.decoding, vertices })?;
-    let (seconds, pages) = (start.elapsed().as_secs_f64(), count as u64);
-    Ok(Few::Done(SweepStats { seconds, pages_wanted: pages, cache_hits: pages, ..SweepStats::default() }))
+    let mut stats = SweepStats::default();
+    (stats.seconds, stats.pages_wanted, stats.cache_hits) = (start.elapsed().as_secs_f64(), count as u64, count as u64);
+    Ok(Few::Done(stats))
 }
 
 /// The pinned pages of a small sweep, with the vertices whose lists are wanted.

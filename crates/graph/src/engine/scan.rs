@@ -20,6 +20,7 @@ const FEW_WAITING: usize = 64;
 
 /// The vertices whose lists are visited.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub enum Frontier<'a> {
     /// The lists of all vertices: one pass.
     All,
@@ -47,6 +48,7 @@ pub enum Frontier<'a> {
 
 /// A whole list.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct List<'a> {
     /// The vertex of the list.
     pub vertex: u32,
@@ -58,6 +60,7 @@ pub struct List<'a> {
 
 /// The part of a list that one page holds: all of it, but for lists that span pages.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct ListPart<'a> {
     /// The vertex of the list.
     pub vertex: u32,

@@ -36,6 +36,7 @@ pub struct Weights<'a> {
 
 /// The weight of an edge.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Weight {
     /// There is none, or it was not asked for.
     None,

@@ -18,6 +18,7 @@ use std::path::{Path, PathBuf};
 
 /// Report of an export.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ExportReport {
     /// Edges written; one without direction counts once.
     pub edges: u64,

@@ -27,6 +27,7 @@ const BUFFER_BYTES: usize = 1 << 20;
 
 /// Report of the written file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct GenerateReport {
     /// The number of edges.
     pub edges: u64,

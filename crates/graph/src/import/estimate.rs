@@ -42,6 +42,7 @@ const LEAST_EDGES_SHARE: f64 = 0.75;
 
 /// Estimated resources of an import.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct ImportEstimate {
     /// Edges in the input: known, or guessed from the input's size; none if there is nothing to go by.
     pub edges: Option<u64>,

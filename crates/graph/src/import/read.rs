@@ -86,6 +86,7 @@ const FIRST_EDGES: usize = 3;
 
 /// An edge as it was understood.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ReadEdge {
     /// The id of its source, as text.
     pub source: String,

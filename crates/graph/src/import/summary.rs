@@ -15,6 +15,7 @@ const COLUMN_CHARACTERS: usize = 200;
 
 /// Report of an import.
 #[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
 pub struct ImportSummary {
     /// Number of vertices.
     pub vertices: u64,

@@ -6,6 +6,7 @@ use serde::Serialize;
 
 /// Facts of an image. Serialised, the names of the fields are the names of the facts.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct GraphInfo {
     /// The number of vertices.
     pub vertices: u64,

@@ -23,6 +23,7 @@ const FEW_NEIGHBOURS: u64 = 4096;
 
 /// A neighbour of a vertex.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Neighbour {
     /// Its number in the image.
     pub vertex: u32,
@@ -34,6 +35,7 @@ pub struct Neighbour {
 
 /// Number of edges of a vertex. One from the vertex to itself counts twice, as in NetworkX.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Degree {
     /// All edges of the vertex.
     pub all: u64,

@@ -141,6 +141,7 @@ impl Default for ProgramOptions<'_> {
 
 /// Report of a run.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct ProgramRun {
     /// Number of iterations.
     pub iterations: u32,

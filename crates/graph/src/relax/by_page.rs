@@ -148,7 +148,8 @@ impl<'a> ByPage<'a> {
             relaxed.visits += part.visits;
             total.add(&stats);
         }
-        relaxed.sweep = SweepStats { seconds: start.elapsed().as_secs_f64(), ..total };
+        total.seconds = start.elapsed().as_secs_f64();
+        relaxed.sweep = total;
         Ok(relaxed)
     }
 

@@ -53,6 +53,7 @@ pub trait Labels: Sync {
 
 /// Report of a relaxation that ran until no label could fall.
 #[derive(Clone, Copy, Debug, Default)]
+#[non_exhaustive]
 pub struct Relaxed {
     /// Number of visits of a vertex's list, or of a part of one.
     pub vertices: u64,

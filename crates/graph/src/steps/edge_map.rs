@@ -17,6 +17,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The decision about a vertex that is made before its list is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Decision {
     /// The vertex does not become active, in this step or any later one.
     Never,
@@ -64,6 +65,7 @@ impl Next<'_> {
 
 /// Direction of a step: push or pull.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Way {
     /// From active vertices along their edges.
     Push,
@@ -83,6 +85,7 @@ impl Way {
 
 /// Report of a step.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct Stepped {
     /// Push or pull.
     pub way: Way,

@@ -1,6 +1,6 @@
 //! An open file whose reads are counted.
 
-use outcore_io::Input as InputFile;
+use outcore_io::{Input as InputFile, ReaderStats};
 use std::io::{Read, Result, Seek, SeekFrom};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -21,19 +21,11 @@ impl Reads {
         self.wait_ns.fetch_add(since.elapsed().as_nanos() as u64, Ordering::Relaxed);
     }
 
-    /// Number of reads.
-    pub fn requests(&self) -> u64 {
-        self.requests.load(Ordering::Relaxed)
-    }
-
-    /// The bytes of all of them.
-    pub fn bytes(&self) -> u64 {
-        self.bytes.load(Ordering::Relaxed)
-    }
-
-    /// The time that they took, summed over the workers.
-    pub fn wait_ns(&self) -> u64 {
-        self.wait_ns.load(Ordering::Relaxed)
+    /// Their number, their bytes, and the time that they took, summed over the workers.
+    pub fn stats(&self) -> ReaderStats {
+        let [requests, read_bytes, wait_ns] =
+            [&self.requests, &self.bytes, &self.wait_ns].map(|count| count.load(Ordering::Relaxed));
+        ReaderStats { wait_ns, requests, read_bytes }
     }
 }
 

@@ -79,6 +79,7 @@ const SUMS: [&str; 2] = ["sums", "sum"];
 
 /// The files that paths stand for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Files {
     /// Files that are read, in their order.
     pub paths: Vec<PathBuf>,

@@ -15,6 +15,7 @@ const MOST_EXACT: u64 = 1 << 53;
 
 /// The columns that are kept as attributes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Attributes {
     /// None.
     #[default]

@@ -21,6 +21,7 @@ const BLOCK_BYTES: u64 = 512;
 
 /// Disk space of the files that were created through a back end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct DiskUse {
     /// Most space of all files at a time, in bytes.
     pub peak_bytes: u64,

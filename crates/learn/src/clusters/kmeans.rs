@@ -29,6 +29,7 @@ use outcore_io::Runtime;
 
 /// Method for the initial centres.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum KMeansStart<'a> {
     /// At rows that are picked by chance, by k-means||.
     Parallel {

@@ -21,6 +21,7 @@ use outcore_io::{Reservation, Runtime};
 
 /// Method for the components.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum PcaSolver {
     /// Eigenvectors of the covariance matrix.
     #[default]

@@ -29,6 +29,7 @@ use outcore_io::Runtime;
 
 /// Type of the components' covariances.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum CovarianceType {
     /// Each component a matrix of its own (`k x p x p`).
     #[default]
@@ -54,6 +55,7 @@ outcore_declare::from_names!(CovarianceType);
 
 /// Start of the iterations.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub enum MixtureStart<'a> {
     /// At the clusters of k-means.
     KMeans,

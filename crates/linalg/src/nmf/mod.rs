@@ -51,6 +51,7 @@ const CHECKED_ITERATIONS: u64 = 10;
 
 /// The update rule of the factors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Solver {
     /// Hierarchical alternating least squares.
     #[default]

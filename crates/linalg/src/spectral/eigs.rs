@@ -33,6 +33,7 @@ const MORE_COLUMNS: usize = 3;
 
 /// The part of the spectrum of an unsymmetric matrix that is wanted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Spectrum {
     /// The eigenvalues of greatest magnitude.
     #[default]

@@ -27,6 +27,7 @@ const PROJECTION_COPIES: u64 = 26;
 
 /// The part of the spectrum of a symmetric matrix that is wanted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Which {
     /// The eigenvalues of greatest magnitude.
     #[default]

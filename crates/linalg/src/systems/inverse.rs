@@ -18,6 +18,7 @@ const SYMMETRIC: f64 = 1e-8;
 
 /// Preconditioner: approximates the inverse of a matrix, so that a method needs fewer iterations.
 #[derive(Clone, Copy, Default)]
+#[non_exhaustive]
 pub enum Preconditioner<'a> {
     /// Nothing.
     #[default]

@@ -5,4 +5,5 @@ mod embedding;
 mod names;
 mod refusals;
 mod saving;
+mod surface;
 mod tasks;

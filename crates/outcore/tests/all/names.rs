@@ -1,64 +1,64 @@
-//! One name of the facade stands for one type.
+//! The public surface of the facade: one name is one type, every type can be named, and the next release can add to it.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
-use std::path::Path;
+use crate::surface::{Place, Public, Sources};
+use std::collections::BTreeMap;
+use syn::Item;
 
-/// The names that a file re-exports, each with its path as it is written.
-fn exports(text: &str) -> Vec<(String, String)> {
-    let mut found = Vec::new();
-    for statement in text.split("pub use ").skip(1) {
-        let tree = statement.split(';').next().unwrap_or_default();
-        let (path, names) = tree.split_once('{').unwrap_or_else(|| tree.rsplit_once("::").unwrap_or(("", tree)));
-        for name in names.split([',', '{', '}']).map(str::trim).filter(|name| !name.is_empty()) {
-            found.push((path.trim_end_matches(':').to_owned(), name.rsplit("::").next().unwrap_or(name).to_owned()));
-        }
-    }
-    found
-}
-
-fn crate_text(name: &str) -> String {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().join(name);
-    let text = fs::read_to_string(folder.join("src/lib.rs")).unwrap();
-    // Items for tests are no part of it.
-    let mut parts = text.split("#[doc(hidden)]");
-    let first = parts.next().unwrap().to_owned();
-    first + &parts.map(|part| part.split_once("\n}\n").map_or("", |(_, rest)| rest)).collect::<String>()
-}
-
-/// The crate in which a name of a crate is defined.
-fn home(of: &str, name: &str) -> String {
-    let through = exports(&crate_text(of)).into_iter().find(|(_, own)| own == name);
-    match through.as_ref().and_then(|(path, _)| path.strip_prefix("outcore_")) {
-        Some(other) => home(other.split("::").next().unwrap(), name),
-        None => of.to_owned(),
-    }
-}
-
-fn is_type(name: &str) -> bool {
-    name.starts_with(char::is_uppercase) && name.contains(char::is_lowercase)
+fn check(expected: &str, wrong: impl Fn(&Place, &Public<'_>) -> bool) {
+    let sources = Sources::read();
+    let public = sources.public();
+    let wrong = public.iter().filter(|(place, public)| wrong(place, public));
+    let wrong: Vec<_> = wrong.map(|(place, public)| format!("{} ({})", public.path, place.join("::"))).collect();
+    assert!(wrong.is_empty(), "{expected}, found {} others:\n{}", wrong.len(), wrong.join("\n"));
 }
 
 #[test]
 fn one_name_is_one_type() {
-    let mut homes: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for (path, name) in exports(&crate_text("outcore")) {
-        let Some(from) = path.strip_prefix("outcore_").map(|path| path.split("::").next().unwrap()) else {
-            // A crate as a module: `pub use outcore_array as array`.
-            if let Some(whole) = name.strip_prefix("outcore_").and_then(|rest| rest.split(' ').next()) {
-                for (_, own) in exports(&crate_text(whole)).into_iter().filter(|(_, own)| is_type(own)) {
-                    homes.entry(own.clone()).or_default().insert(home(whole, &own));
-                }
-            }
-            continue;
-        };
-        let (own, public) = name.split_once(" as ").unwrap_or((&name, &name));
-        if is_type(public) {
-            homes.entry(public.to_owned()).or_default().insert(home(from, own));
+    let sources = Sources::read();
+    let mut homes: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for (place, public) in sources.public() {
+        if let Some(name) = public.type_name() {
+            homes.entry(name).or_default().push(format!("{} ({})", public.path, place.join("::")));
         }
     }
-    assert!(homes.len() > 150 && homes.contains_key("Graph") && homes.contains_key("InMemory"), "{homes:?}");
-    let twice: Vec<_> = homes.iter().filter(|(_, homes)| homes.len() > 1).map(|(name, _)| name.as_str()).collect();
-    // Arrays of values under the limit (`io`) and lazy arrays (`array`); attributes of results and of images.
-    assert_eq!(twice, ["Array", "Attribute", "AttributeKind"]);
+    assert!(homes.len() > 250, "{}", homes.len());
+    for name in ["Graph", "PageRank", "InMemory", "Unary", "Faults", "Duplicates"] {
+        assert!(homes.contains_key(name), "{name} is public, through a glob, a module or by itself");
+    }
+    let twice: Vec<_> = homes.iter().filter(|(_, homes)| homes.len() > 1).collect();
+    assert!(twice.is_empty(), "{twice:#?}");
+}
+
+#[test]
+fn types_of_signatures_can_be_named() {
+    let sources = Sources::read();
+    let public = sources.public();
+    let mut hidden: BTreeMap<Place, Vec<&str>> = BTreeMap::new();
+    for (place, item) in &public {
+        for named in sources.named_by(place, item).into_iter().filter(|named| !public.contains_key(named)) {
+            hidden.entry(named).or_default().push(&item.path);
+        }
+    }
+    assert!(hidden.is_empty(), "{} types: {hidden:#?}", hidden.len());
+}
+
+#[test]
+fn the_next_release_can_add_fields_and_variants() {
+    check("expected `#[non_exhaustive]` or `Default`", |_, public| public.is_exhaustive());
+}
+
+#[test]
+fn all_types_have_debug() {
+    let is_type = |public: &Public<'_>| matches!(public.item, Item::Struct(_) | Item::Enum(_));
+    check("expected `Debug`", |_, public| is_type(public) && !public.implements("Debug"));
+}
+
+#[test]
+fn guards_must_be_used() {
+    check("expected `#[must_use]`", |_, public| public.implements("Drop") && !public.is_marked("must_use"));
+}
+
+#[test]
+fn traits_are_sealed_or_for_users() {
+    check("expected a supertrait `Sealed`", |_, public| matches!(public.item, Item::Trait(_)) && !public.is_sealed());
 }

@@ -145,7 +145,9 @@ impl<L: Length> Explain<'_, L> {
             total.fetch_add(reached, Ordering::Relaxed);
             Ok(())
         })?;
-        Ok((total.into_inner(), SweepStats { seconds: start.elapsed().as_secs_f64(), ..SweepStats::default() }))
+        let mut sweep = SweepStats::default();
+        sweep.seconds = start.elapsed().as_secs_f64();
+        Ok((total.into_inner(), sweep))
     }
 }
 
