@@ -8,7 +8,7 @@ use crate::result::{PyTable, report_of};
 use crate::runtime::{log_and_warn, run, run_sampled};
 use outcore::Graph;
 use outcore::front_ends::{
-    ALGORITHMS, Algorithm, Datum, Declared, DefaultValue, GraphValues, Kind, Parameter, Unconverged, Value, Values,
+    ALGORITHMS, Algorithm, Datum, Declared, DefaultValue, GraphValues, Kind, Parameter, Unconverged, Value, OptionValues,
     option_of,
 };
 use outcore::report::{OptionText, Planned, Summary};
@@ -199,7 +199,7 @@ pub fn run_algorithm(
     let (algorithm, graph) = (named(py, name)?, graph.open(py)?);
     let given = values_of(algorithm, options)?;
     let options = OptionText::all(algorithm.options, &given);
-    let values = Values::new(algorithm, given).map_err(|error| raise(py, error))?;
+    let values = OptionValues::new(algorithm, given).map_err(|error| raise(py, error))?;
     let graph = run(py, &graph.runtime().clone(), || values.weighing(graph))?;
     if let Some(name) = values.unused_weights(algorithm, &graph) {
         let text = format!(
@@ -255,7 +255,7 @@ pub fn estimate(
     verify: bool,
 ) -> PyResult<(u64, u64, f64, u64, &'static str)> {
     let (algorithm, graph) = (named(py, name)?, graph.open(py)?);
-    let values = Values::of_estimate(algorithm, values_of(algorithm, options)?, k).map_err(|error| raise(py, error))?;
+    let values = OptionValues::of_estimate(algorithm, values_of(algorithm, options)?, k).map_err(|error| raise(py, error))?;
     let found = run(py, &graph.runtime().clone(), || {
         let graph = values.weighing(graph)?;
         let mut found = algorithm.plan(&graph, values)?.estimate(&graph);

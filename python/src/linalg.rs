@@ -8,7 +8,7 @@ use crate::page::PyRun;
 use crate::runtime::{run, run_sampled};
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadwriteArray2};
 use outcore::data::DenseHeader;
-use outcore::front_ends::{Fact, Values, least_limit, named};
+use outcore::front_ends::{Fact, OptionValues, least_limit, named};
 use outcore::io::Sample;
 use outcore::linalg::{self, SOLVERS, SolverInput, Vectors};
 use outcore::report::Planned;
@@ -92,7 +92,7 @@ pub fn run_solver<'py>(
     out: Option<PyReadwriteArray2<'py, f64>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let solver = named(SOLVERS, name).ok_or_else(|| usage(py, format!("expected a solver, found '{name}'")))?;
-    let values = Values::new(solver, values_of(solver, options)?).map_err(|error| raise(py, error))?;
+    let values = OptionValues::new(solver, values_of(solver, options)?).map_err(|error| raise(py, error))?;
     let given = SolverInput { values, inputs: Vec::new(), output: None, checkpoint };
     let (has_out, sparse) = (out.is_some(), &matrix.for_operation(py));
     let graph = sparse.graph();

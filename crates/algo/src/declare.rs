@@ -5,12 +5,12 @@
 //! shell, the functions and stubs of Python, estimates, the table of `docs/algorithms.md`, the kernels of Graphalytics,
 //! and what the tests run. `docs/howto/add-an-algorithm.md` shows one.
 //!
-//! A run by a user takes these steps: texts or objects become [`Value`]s, which a [`Parameter`] checks; [`Values`] add
+//! A run by a user takes these steps: texts or objects become [`Value`]s, which a [`Parameter`] checks; [`OptionValues`] add
 //! the defaults; [`Algorithm::plan`] turns them into typed options; [`Plan`] estimates the run, and runs it.
 
 use crate::estimate::Estimate;
 use crate::results::Columns;
-use outcore_declare::{Declared, Parameter, Signature, Values, option_of};
+use outcore_declare::{Declared, Parameter, Signature, OptionValues, option_of};
 use outcore_graph::Graph;
 use outcore_image::{Result, Stats};
 use outcore_io::Array;
@@ -29,7 +29,7 @@ pub struct Algorithm {
     /// Its options, those that must be given first.
     pub options: &'static [Parameter],
     /// The attributes of its result, in the order of [`Finding::attributes`].
-    pub attributes: &'static [Attribute],
+    pub attributes: &'static [ResultAttribute],
     /// Its documentation in Python.
     pub doc: Doc,
     /// Whether ranks that did not converge are an error, unless the caller accepts them.
@@ -100,18 +100,18 @@ impl Doc {
 }
 
 /// A value of a result that is not a column.
-pub struct Attribute {
+pub struct ResultAttribute {
     /// Its name.
     pub name: &'static str,
     /// Its kind.
-    pub kind: AttributeKind,
+    pub kind: DatumKind,
     /// Its meaning, in a sentence without a full stop.
     pub help: &'static str,
 }
 
 /// The kind of an attribute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AttributeKind {
+pub enum DatumKind {
     /// A whole number.
     Whole,
     /// Whole numbers.
@@ -230,10 +230,10 @@ impl Remedy {
     }
 }
 
-impl Attribute {
+impl ResultAttribute {
     /// An attribute.
-    pub const fn new(name: &'static str, kind: AttributeKind, help: &'static str) -> Self {
-        Attribute { name, kind, help }
+    pub const fn new(name: &'static str, kind: DatumKind, help: &'static str) -> Self {
+        ResultAttribute { name, kind, help }
     }
 }
 
@@ -285,7 +285,7 @@ pub trait Kernel: Sync {
     ///
     /// # Errors
     /// Options that cannot be, such as a vertex that is not there.
-    fn plan(&'static self, graph: &Graph, values: Values) -> Result<Box<dyn Plan>>;
+    fn plan(&'static self, graph: &Graph, values: OptionValues) -> Result<Box<dyn Plan>>;
 }
 
 /// A run with its options.
@@ -303,13 +303,13 @@ pub trait Plan: Send {
     fn options(&self) -> String;
 
     /// The options as they were given, with their defaults.
-    fn values(&self) -> &Values;
+    fn values(&self) -> &OptionValues;
 }
 
 /// The functions of an algorithm with options `O` and result `F`.
 pub struct Typed<O: 'static, F: 'static> {
     /// Makes options of the values that users give.
-    pub options: fn(&Graph, &Values) -> Result<O>,
+    pub options: fn(&Graph, &OptionValues) -> Result<O>,
     /// Estimates memory, passes and reads.
     pub estimate: fn(&Graph, &O) -> Estimate,
     /// Runs it.
@@ -319,7 +319,7 @@ pub struct Typed<O: 'static, F: 'static> {
     /// Describes a result in lines.
     pub report: fn(Outcome<'_, O, F>, Say<'_>) -> Result<()>,
     /// Gives a result the form that all share.
-    pub finding: fn(&Graph, &Values, &O, F) -> Result<Finding>,
+    pub finding: fn(&Graph, &OptionValues, &O, F) -> Result<Finding>,
 }
 
 /// The input of a report: graph, options and result.
@@ -327,7 +327,7 @@ pub struct Outcome<'a, O, F> {
     /// The graph.
     pub graph: &'a Graph,
     /// The values of the options.
-    pub values: &'a Values,
+    pub values: &'a OptionValues,
     /// The options.
     pub options: &'a O,
     /// The result.
@@ -336,12 +336,12 @@ pub struct Outcome<'a, O, F> {
 
 struct Run<O: 'static, F: 'static> {
     typed: &'static Typed<O, F>,
-    values: Values,
+    values: OptionValues,
     options: O,
 }
 
 impl<O: Send + std::fmt::Debug, F> Kernel for Typed<O, F> {
-    fn plan(&'static self, graph: &Graph, values: Values) -> Result<Box<dyn Plan>> {
+    fn plan(&'static self, graph: &Graph, values: OptionValues) -> Result<Box<dyn Plan>> {
         let options = (self.options)(graph, &values)?;
         Ok(Box::new(Run { typed: self, values, options }))
     }
@@ -369,7 +369,7 @@ impl<O: Send + std::fmt::Debug, F> Plan for Run<O, F> {
         format!("{:?}", self.options)
     }
 
-    fn values(&self) -> &Values {
+    fn values(&self) -> &OptionValues {
         &self.values
     }
 }
@@ -418,7 +418,7 @@ impl Algorithm {
     ///
     /// # Errors
     /// Options that cannot be, such as a vertex that is not there.
-    pub fn plan(&self, graph: &Graph, values: Values) -> Result<Box<dyn Plan>> {
+    pub fn plan(&self, graph: &Graph, values: OptionValues) -> Result<Box<dyn Plan>> {
         self.kernel.plan(graph, values)
     }
 }

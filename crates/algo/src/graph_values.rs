@@ -4,14 +4,14 @@ use crate::declare::Algorithm;
 use crate::has_lengths;
 use crate::kernels::personalized_pagerank::seeds_with;
 use crate::sources::Sources;
-use outcore_declare::{Kind, Names, Value, Values};
+use outcore_declare::{Kind, Names, Value, OptionValues};
 use outcore_graph::Graph;
 use outcore_image::Result;
 
 /// The values of options in a graph.
 pub trait GraphValues {
     /// The values, whatever the graph.
-    fn values(&self) -> &Values;
+    fn values(&self) -> &OptionValues;
 
     /// A vertex, if its id was given.
     ///
@@ -101,13 +101,13 @@ pub trait GraphValues {
     }
 }
 
-impl GraphValues for Values {
-    fn values(&self) -> &Values {
+impl GraphValues for OptionValues {
+    fn values(&self) -> &OptionValues {
         self
     }
 }
 
-fn named_weights(values: &Values, has: impl Fn(Option<&str>) -> Result<bool>) -> Result<bool> {
+fn named_weights(values: &OptionValues, has: impl Fn(Option<&str>) -> Result<bool>) -> Result<bool> {
     match values.get("weight") {
         Some(Value::Unweighted) => Ok(false),
         Some(Value::Name(name)) => has(Some(name)),
@@ -115,7 +115,7 @@ fn named_weights(values: &Values, has: impl Fn(Option<&str>) -> Result<bool>) ->
     }
 }
 
-fn numbers(values: &Values, graph: &Graph, ids: &[String]) -> Result<Vec<u32>> {
+fn numbers(values: &OptionValues, graph: &Graph, ids: &[String]) -> Result<Vec<u32>> {
     let place = |id: &String, first: u32| {
         let number = id.parse::<u64>().unwrap_or_default() + u64::from(first);
         (number % graph.vertices().max(1)) as u32

@@ -13,7 +13,7 @@
 use crate::ALGORITHMS;
 use crate::declare::Algorithm;
 use crate::state::{Layout, array, bitmap};
-use outcore_declare::{Kind, Value, Values};
+use outcore_declare::{Kind, Value, OptionValues};
 use outcore_format::WeightKind;
 use outcore_graph::import::GraphalyticsProperties;
 use outcore_graph::{Bitmap, Graph};
@@ -46,7 +46,7 @@ pub fn run(
     properties: &GraphalyticsProperties,
 ) -> Result<Option<(Column, Stats)>> {
     let Some(values) = values(algorithm, properties)? else { return Ok(None) };
-    let found = algorithm.plan(graph, Values::new(algorithm, values)?)?.run(graph, false, None)?;
+    let found = algorithm.plan(graph, OptionValues::new(algorithm, values)?)?.run(graph, false, None)?;
     Ok(found.columns.into_iter().next().map(|(_, column)| (column, found.stats)))
 }
 

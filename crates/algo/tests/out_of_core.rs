@@ -9,7 +9,7 @@ use engine::*;
 use outcore_algo::verify::{verify_label_propagation, verify_lcc};
 use outcore_algo::{
     ALGORITHMS, Algorithm, BfsOptions, Bound, ComponentsOptions, LabelPropagationOptions, LccOptions,
-    StrongComponentsOptions, Values, bfs, components, estimate_label_propagation, estimate_lcc, label_propagation, lcc,
+    StrongComponentsOptions, OptionValues, bfs, components, estimate_label_propagation, estimate_lcc, label_propagation, lcc,
     pagerank, strong_components,
 };
 use outcore_graph::generate::{GenerateOptions, Shape, source};
@@ -117,7 +117,7 @@ const MOST_PASSES_VERIFIED: f64 = 2.5;
 /// Runs the first example of an algorithm, unless it needs more than the limit or makes many passes, and says what it
 /// cost.
 fn run_within_the_limit(graph: &Graph, algorithm: &Algorithm) {
-    let plan = algorithm.plan(graph, Values::of_example(algorithm, algorithm.examples[0], 5).unwrap()).unwrap();
+    let plan = algorithm.plan(graph, OptionValues::of_example(algorithm, algorithm.examples[0], 5).unwrap()).unwrap();
     let estimate = plan.estimate(graph);
     if estimate.passes > MOST_PASSES || graph.make_room("a run", estimate.state_bytes).is_err() {
         return println!("{} is left out: {} passes, {} bytes", algorithm.name, estimate.passes, estimate.state_bytes);

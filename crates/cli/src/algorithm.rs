@@ -9,7 +9,7 @@ use crate::progress::open;
 use crate::report::{About, End, Page, graph_facts};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use outcore::front_ends::{
-    Algorithm, GraphValues, Kind, Parameter, Say, Unconverged, Value, Values, cell_text, is_standard_output,
+    Algorithm, GraphValues, Kind, Parameter, Say, Unconverged, Value, OptionValues, cell_text, is_standard_output,
 };
 use outcore::io::{Reservation, bytes_text, limit_text};
 use outcore::report::{OptionText, Planned, Summary};
@@ -104,7 +104,7 @@ fn plan_algorithm(args: &AlgorithmArgs, limits: &Limits) -> Result<Prepared> {
         ids.extend(memory);
     }
     let options = OptionText::all(algorithm.options, &given);
-    let values = Values::new(*algorithm, given)?;
+    let values = OptionValues::new(*algorithm, given)?;
     let graph = values.weighing(graph)?;
     let plan = algorithm.plan(&graph, values)?;
     let report = algorithm.report_needs.filter(|_| !common.limits.quiet);

@@ -9,7 +9,7 @@ use crate::options::{allow_unconverged, allows_unconverged, arg_of, values_of};
 use crate::progress::runtime;
 use crate::report::{About, End, Page, failure};
 use clap::{ArgMatches, Args, Command, FromArgMatches};
-use outcore::front_ends::{OUTPUT_ENDINGS, Origin, Value, Values, named};
+use outcore::front_ends::{OUTPUT_ENDINGS, Origin, Value, OptionValues, named};
 use outcore::io::backend::FileKind;
 use outcore::io::{bytes_text, escaped, limit_text};
 use outcore::learn::{Data, NAMES, STATISTICS, StatisticDeclaration, StatisticPlan, StatisticTable};
@@ -91,7 +91,7 @@ fn plan(args: &LearnArgs, limits: &Limits) -> Result<Prepared> {
     if let Some(columns) = &args.columns {
         data = data.select(columns)?;
     }
-    let values = Values::new(*statistic, given.clone())?;
+    let values = OptionValues::new(*statistic, given.clone())?;
     let plan = (statistic.plan)(&data, values)?;
     Ok(Prepared { runtime, data, plan, notes })
 }
@@ -121,7 +121,7 @@ fn run(args: &LearnArgs, call: &Call) -> Result<u8> {
     }
     check(args, &prepared)?;
     let Prepared { runtime, data, mut plan, .. } = prepared;
-    let given = Values::new(args.statistic, args.given.clone())?;
+    let given = OptionValues::new(args.statistic, args.given.clone())?;
     plan.output.origin = Origin::new(args.statistic.name, given, &common.image, array_id(&runtime, &common.image));
     let page = Page::begin(common, &runtime, || about(args, &runtime, &data, &plan));
     let mut results = plan.find(&runtime)?;

@@ -8,7 +8,7 @@ use crate::progress::open;
 use crate::report::{About, End, Page, failure, graph_facts};
 use clap::builder::ValueParser;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
-use outcore::front_ends::{OUTPUT_ENDINGS, Origin, Value, Values, check_columns, least_limit, named, write_columns};
+use outcore::front_ends::{OUTPUT_ENDINGS, Origin, Value, OptionValues, check_columns, least_limit, named, write_columns};
 use outcore::io::{bytes_text, folder, limit_text};
 use outcore::linalg::{Dense, Needs, SOLVERS, SolverDeclaration, SolverFinding, SolverInput, SolverPlan, Traffic};
 use outcore::matrix::SparseMatrix;
@@ -138,7 +138,7 @@ fn plan(args: &SolverArgs, limits: &Limits) -> Result<Prepared> {
     let graph = open(common, limits, args.temporary.clone())?;
     let has_values = graph.manifest().weights().is_some() && !unweighted;
     let matrix = SparseMatrix::new(&graph, has_values)?;
-    let values = Values::new(*solver, given.clone())?;
+    let values = OptionValues::new(*solver, given.clone())?;
     let (inputs, output, checkpoint) = (inputs.clone(), common.output.clone(), args.checkpoint.clone());
     let given = SolverInput { values, inputs, output, checkpoint };
     let plan = (solver.plan)(&matrix, given)?;
@@ -177,7 +177,7 @@ fn run<'a>(
     }
     lines.iter().for_each(|line| common.say(line));
     report(&stats, common);
-    let given = Values::new(args.solver, args.given.clone())?;
+    let given = OptionValues::new(args.solver, args.given.clone())?;
     let origin = Origin::new(args.solver.name, given, &common.image, Some(image.manifest().image_id));
     dense.iter_mut().for_each(|dense| dense.shape.origin = origin.clone());
     let results = dense.into_iter().zip(args.results());

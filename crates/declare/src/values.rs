@@ -19,7 +19,7 @@ pub enum Names {
 
 /// The options of a run, defaults included.
 #[derive(Clone, Debug)]
-pub struct Values {
+pub struct OptionValues {
     given: Vec<(&'static str, Value)>,
     names: Names,
 }
@@ -29,13 +29,13 @@ const MOST_SOURCES: u64 = 1 << 28;
 const MOST_SETS: u64 = 1 << 20;
 
 /// The options by their names.
-impl Serialize for Values {
+impl Serialize for OptionValues {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
         serializer.collect_map(self.given.iter().map(|(name, value)| (name, value)))
     }
 }
 
-impl Values {
+impl OptionValues {
     /// The options that were given; the others are their defaults.
     ///
     /// # Errors
@@ -62,7 +62,7 @@ impl Values {
     /// members of the option that [`counted`](crate::Signature::counted) names.
     ///
     /// # Errors
-    /// As with [`Values::new`], and `k` beside the option whose members it counts.
+    /// As with [`OptionValues::new`], and `k` beside the option whose members it counts.
     pub fn of_estimate(
         algorithm: &impl Declared,
         mut given: Vec<(&'static str, Value)>,
@@ -109,7 +109,7 @@ impl Values {
             };
             given.extend(value.map(|value| (option.name, value)));
         }
-        Ok(Values { given, names })
+        Ok(OptionValues { given, names })
     }
 
     /// The vertices that ids stand for.

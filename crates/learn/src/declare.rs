@@ -3,14 +3,14 @@
 //! A [`StatisticDeclaration`] is a name, its options, and what it finds. From the list of all declarations
 //! ([`STATISTICS`](crate::STATISTICS)) follow the commands of the shell.
 //!
-//! A run from outside goes like this: the shell opens [`Data`] and makes [`Values`] of texts; `plan` of the declaration
+//! A run from outside goes like this: the shell opens [`Data`] and makes [`OptionValues`] of texts; `plan` of the declaration
 //! checks both, and the [`StatisticPlan`] says what the run will need and does it.
 
 use crate::common::{Costs, usage, with_names};
 use crate::phases::{Phase, most_bytes, most_of};
 use crate::rows::{for_each_rows, lazy_rows};
 use outcore_array::{Array, ArraySource, AxisPart, ElementType, column_asked};
-use outcore_declare::{Kind, NamedFact, NotConverged, Parameter, Values};
+use outcore_declare::{Kind, NamedFact, NotConverged, Parameter, OptionValues};
 use outcore_image::{AtomicFile, BUFFER_BYTES, Error, Result, Stats};
 use outcore_io::{Reservation, Runtime};
 use outcore_table::{NumbersShape, Origin, PutRows, RowLabels, write_numbers};
@@ -20,7 +20,7 @@ use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
 
 /// A statistic or a model, as it is declared.
-pub type StatisticDeclaration = outcore_declare::Declaration<fn(&Data, Values) -> Result<StatisticPlan>>;
+pub type StatisticDeclaration = outcore_declare::Declaration<fn(&Data, OptionValues) -> Result<StatisticPlan>>;
 
 /// A matrix that is read in passes, and the names of its columns.
 pub struct Data {

@@ -14,7 +14,7 @@ use crate::moments::class_moments::{ClassMoments, Classes};
 use crate::phases::{Phase, bytes_of, require};
 use outcore_array::Array;
 use outcore_array::kernel::{Binary, Fold, Unary};
-use outcore_declare::{Fact, Parameter, Values};
+use outcore_declare::{Fact, Parameter, OptionValues};
 use outcore_image::{Result, Stats};
 use outcore_io::Runtime;
 
@@ -176,7 +176,7 @@ pub(crate) static GAUSSIAN_NB: StatisticDeclaration = StatisticDeclaration {
     )
 };
 
-fn plan(data: &Data, values: Values) -> Result<StatisticPlan> {
+fn plan(data: &Data, values: OptionValues) -> Result<StatisticPlan> {
     let (own, y) = data.split(values.some_name("target").unwrap_or_default())?;
     let (x, columns, rows, proba) = (matrix(&own.array)?, own.names, data.rows(), values.flag("proba"));
     let smoothing = values.real("var_smoothing");

@@ -4,14 +4,14 @@
 //! of all declarations ([`SOLVERS`](crate::SOLVERS)) follow the commands of the shell, and the runs of
 //! `outcore.linalg`.
 //!
-//! A run from outside goes like this: the shell or Python makes [`Values`] of texts or objects and opens the input
+//! A run from outside goes like this: the shell or Python makes [`OptionValues`] of texts or objects and opens the input
 //! files; `plan` of the declaration checks both for a matrix; [`SolverPlan::needs`] says what the run will need, and
 //! [`SolverPlan::run`] does it.
 
 use crate::dense::{Dense, Store};
 use crate::tall::basis::temporary_folder;
 use crate::tall::vectors::Vectors;
-use outcore_declare::{Kind, NamedFact, NotConverged, Parameter, Values};
+use outcore_declare::{Kind, NamedFact, NotConverged, Parameter, OptionValues};
 use outcore_graph::Graph;
 use outcore_image::{Error, Result, Stats};
 use outcore_ingest::SIDES;
@@ -27,7 +27,7 @@ pub type SolverDeclaration =
 #[derive(Debug)]
 pub struct SolverInput {
     /// The options.
-    pub values: Values,
+    pub values: OptionValues,
     /// The files that are read, in the order of the declaration.
     pub inputs: Vec<Option<PathBuf>>,
     /// The file of the result that has a row for each row of the matrix. A streamed result is written there directly if

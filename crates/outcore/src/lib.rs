@@ -110,11 +110,11 @@ pub mod io {
 /// options, checks before a run, and forms of output. No other program needs them, and they change most often.
 pub mod front_ends {
     pub use outcore_algo::{
-        ALGORITHMS, Algorithm, Attribute, AttributeKind, Datum, Finding, GraphValues, Plan, Remedy, Say, Unconverged,
+        ALGORITHMS, Algorithm, ResultAttribute, DatumKind, Datum, Finding, GraphValues, Plan, Remedy, Say, Unconverged,
         graph500, graphalytics, least_limit,
     };
     pub use outcore_declare::{
-        Choice, Declared, DefaultValue, Fact, Kind, NotConverged, Parameter, Value, Values, named, option_of,
+        Choice, Declared, DefaultValue, Fact, Kind, NotConverged, Parameter, Value, OptionValues, named, option_of,
     };
     pub use outcore_graph::{
         EXPORT_ENDINGS, VERTEX_ENDINGS, check_export_memory, check_vertex_table, export_with, takes_results,

@@ -33,21 +33,21 @@ pub static ALL_PAIRS: Algorithm = Algorithm {
         SEED,
     ],
     attributes: &[
-        Attribute::new("sources", AttributeKind::Vertices, "The ids of the sources"),
-        Attribute::new(
+        ResultAttribute::new("sources", DatumKind::Vertices, "The ids of the sources"),
+        ResultAttribute::new(
             "eccentricities",
-            AttributeKind::Wholes,
+            DatumKind::Wholes,
             "Per source, the greatest distance of a vertex with a path from it",
         ),
-        Attribute::new(
+        ResultAttribute::new(
             "distances",
-            AttributeKind::Distances,
+            DatumKind::Distances,
             "A row and a column per source: the distance, masked where there is no path. The array is made when it is \
              first asked for; it takes 9 bytes per pair of sources",
         ),
-        Attribute::new(
+        ResultAttribute::new(
             "diameter",
-            AttributeKind::Bounds,
+            DatumKind::Bounds,
             "The greatest distance between two vertices with a path: at least and at most",
         ),
     ],

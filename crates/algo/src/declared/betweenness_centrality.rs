@@ -49,10 +49,10 @@ pub static BETWEENNESS_CENTRALITY: Algorithm = Algorithm {
         },
     ],
     attributes: &[
-        Attribute::new("sources", AttributeKind::Vertices, "The ids of the sources, if they were not all vertices"),
-        Attribute::new(
+        ResultAttribute::new("sources", DatumKind::Vertices, "The ids of the sources, if they were not all vertices"),
+        ResultAttribute::new(
             "error_bound",
-            AttributeKind::Real,
+            DatumKind::Real,
             "How far an estimate may be off; infinite where nothing is known of that",
         ),
     ],

@@ -19,9 +19,9 @@ pub(crate) const DEPTH_LIMIT: Parameter = Parameter {
 };
 
 /// The attribute of searches with a target.
-pub(crate) const PATH: Attribute = Attribute::new(
+pub(crate) const PATH: ResultAttribute = ResultAttribute::new(
     "path",
-    AttributeKind::Path,
+    DatumKind::Path,
     "The ids of the vertices on a shortest path from the source to the target, if there is one; they are looked up \
      when they are first asked for",
 );
@@ -40,8 +40,8 @@ pub static BFS: Algorithm = Algorithm {
         ),
     ],
     attributes: &[
-        Attribute::new("reached", AttributeKind::Whole, "How many vertices were reached, the source included"),
-        Attribute::new("depth", AttributeKind::Whole, "The greatest level that was found"),
+        ResultAttribute::new("reached", DatumKind::Whole, "How many vertices were reached, the source included"),
+        ResultAttribute::new("depth", DatumKind::Whole, "The greatest level that was found"),
         PATH,
     ],
     doc: Doc {

@@ -13,14 +13,14 @@ pub fn estimate_clustering(graph: &Graph) -> Estimate {
 pub static CLUSTERING: Algorithm = Algorithm {
     summary: "Clustering coefficients, their average, and transitivity",
     attributes: &[
-        Attribute::new(
+        ResultAttribute::new(
             "average",
-            AttributeKind::Real,
+            DatumKind::Real,
             "The mean of the coefficients, as `networkx.average_clustering`",
         ),
-        Attribute::new(
+        ResultAttribute::new(
             "transitivity",
-            AttributeKind::Real,
+            DatumKind::Real,
             "The triangles of all vertices over those that all could have, as `networkx.transitivity` for graphs \
              without directions",
         ),

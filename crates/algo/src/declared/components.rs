@@ -38,8 +38,8 @@ pub static CONNECTED_COMPONENTS: Algorithm = Algorithm {
 };
 
 /// The attributes of components.
-pub(crate) const COUNT: &[Attribute] =
-    &[Attribute::new("count", AttributeKind::Whole, "How many components there are")];
+pub(crate) const COUNT: &[ResultAttribute] =
+    &[ResultAttribute::new("count", DatumKind::Whole, "How many components there are")];
 
 /// The memory of a report on components: labels and sizes.
 pub(crate) const SIZES: Option<ReportNeeds> =

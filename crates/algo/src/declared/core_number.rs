@@ -11,7 +11,7 @@ pub fn estimate_core_number(graph: &Graph) -> Estimate {
 /// The declaration of `core_number`.
 pub static CORE_NUMBER: Algorithm = Algorithm {
     summary: "Core numbers: the greatest k such that a vertex is in the k-core",
-    attributes: &[Attribute::new("max_core", AttributeKind::Whole, "The greatest core number")],
+    attributes: &[ResultAttribute::new("max_core", DatumKind::Whole, "The greatest core number")],
     doc: Doc {
         about: "The k-core is the largest part of the graph in which every vertex has at least k edges. As with \
                 `networkx.core_number`, the degree of a vertex in a directed graph is its in-degree plus its \

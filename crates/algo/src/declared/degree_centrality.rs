@@ -16,7 +16,7 @@ pub static DEGREE_CENTRALITY: Algorithm = Algorithm {
         "both",
         "Which edges of a vertex count; those without direction all do",
     )],
-    attributes: &[Attribute::new("max_degree", AttributeKind::Whole, "The greatest number of edges of a vertex")],
+    attributes: &[ResultAttribute::new("max_degree", DatumKind::Whole, "The greatest number of edges of a vertex")],
     doc: Doc {
         about: "It is the number of a vertex's edges over the number of other vertices, as with \
                 `networkx.degree_centrality`, `in_degree_centrality` and `out_degree_centrality`. An edge from a vertex \

@@ -19,9 +19,9 @@ pub static LABEL_PROPAGATION: Algorithm = Algorithm {
         "The most iterations; fewer are made if nothing changes any more, which gives the same labels",
     )],
     attributes: &[
-        Attribute::new("count", AttributeKind::Whole, "How many labels there are"),
-        Attribute::new("iterations", AttributeKind::Whole, "How many iterations were made"),
-        Attribute::new("converged", AttributeKind::Flag, "Whether another iteration would change nothing"),
+        ResultAttribute::new("count", DatumKind::Whole, "How many labels there are"),
+        ResultAttribute::new("iterations", DatumKind::Whole, "How many iterations were made"),
+        ResultAttribute::new("converged", DatumKind::Flag, "Whether another iteration would change nothing"),
     ],
     doc: Doc {
         about: "Every vertex starts with its own id as its label. In every iteration all vertices at the same time take \

@@ -12,7 +12,7 @@ pub fn estimate_lcc(graph: &Graph) -> Estimate {
 /// The declaration of `lcc`.
 pub static LCC: Algorithm = Algorithm {
     summary: "Local clustering coefficients as Graphalytics defines them",
-    attributes: &[Attribute::new("average", AttributeKind::Real, "The mean of the coefficients")],
+    attributes: &[ResultAttribute::new("average", DatumKind::Real, "The mean of the coefficients")],
     doc: Doc {
         about: "The neighbours of a vertex are those that an edge of any direction joins with it. The coefficient is the \
                 number of edges from one of its d neighbours to another, over d (d - 1); 0 if d is below 2. Parallel \

@@ -23,15 +23,15 @@ pub static MULTI_SOURCE_BFS: Algorithm = Algorithm {
         DEPTH_LIMIT,
     ],
     attributes: &[
-        Attribute::new("reached", AttributeKind::Wholes, "Per source, how many vertices were reached, itself included"),
-        Attribute::new(
+        ResultAttribute::new("reached", DatumKind::Wholes, "Per source, how many vertices were reached, itself included"),
+        ResultAttribute::new(
             "depths",
-            AttributeKind::Wholes,
+            DatumKind::Wholes,
             "Per source, the greatest distance of a vertex that was reached",
         ),
-        Attribute::new(
+        ResultAttribute::new(
             "distances",
-            AttributeKind::Distances,
+            DatumKind::Distances,
             "A row per source and a column per target: the distance, masked where there is no path. The array is made \
              when it is first asked for; it takes 9 bytes per source and target",
         ),

@@ -12,7 +12,7 @@ pub fn estimate_node_boundary(graph: &Graph, options: &NodeBoundaryOptions) -> E
 pub static NODE_BOUNDARY: Algorithm = Algorithm {
     summary: "Node boundary: the vertices outside a set to which edges lead from it, and the number of these edges",
     options: &[Parameter::required("vertices", Kind::Vertices, "The ids of the vertices of the set")],
-    attributes: &[Attribute::new("count", AttributeKind::Whole, "How many vertices are in the boundary")],
+    attributes: &[ResultAttribute::new("count", DatumKind::Whole, "How many vertices are in the boundary")],
     doc: Doc {
         about: "A vertex is in the boundary of a set if it is outside the set and an edge leads to it from the set. \
                 Edges without direction lead both ways.",

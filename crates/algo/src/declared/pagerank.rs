@@ -83,18 +83,18 @@ pub(crate) const MAX_ITER: Parameter = Parameter::new(
 );
 
 /// Attributes that tell how ranks converged.
-pub(crate) const CONVERGENCE: &[Attribute] = &[
-    Attribute::new("iterations", AttributeKind::Whole, "How many iterations were made"),
-    Attribute::new(
+pub(crate) const CONVERGENCE: &[ResultAttribute] = &[
+    ResultAttribute::new("iterations", DatumKind::Whole, "How many iterations were made"),
+    ResultAttribute::new(
         "residual",
-        AttributeKind::Real,
+        DatumKind::Real,
         "The sum over all vertices of the absolute change in the last iteration. All ranks together are at most alpha \
          / (1 - alpha) times that away from exact ones",
     ),
-    Attribute::new("converged", AttributeKind::Flag, "Whether the ranks converged"),
-    Attribute::new(
+    ResultAttribute::new("converged", DatumKind::Flag, "Whether the ranks converged"),
+    ResultAttribute::new(
         "stopped_by",
-        AttributeKind::Text,
+        DatumKind::Text,
         "What ended the iterations: 'residual' or 'networkx', the rule by which the ranks converged, or, if they did \
          not, 'iterations', all that are allowed, or 'rounding', which keeps pushed ranks from coming nearer",
     ),

@@ -12,9 +12,9 @@ pub fn estimate_reciprocity(graph: &Graph) -> Estimate {
 pub static RECIPROCITY: Algorithm = Algorithm {
     summary: "Reciprocity: the share of a vertex's edges whose opposite edge is there, too",
     aliases: &["overall_reciprocity"],
-    attributes: &[Attribute::new(
+    attributes: &[ResultAttribute::new(
         "overall",
-        AttributeKind::Real,
+        DatumKind::Real,
         "The share of all edges whose opposite edge is there, too, as `networkx.overall_reciprocity`; not a number if \
          there are no edges",
     )],

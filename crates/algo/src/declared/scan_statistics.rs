@@ -19,13 +19,13 @@ pub static SCAN_STATISTICS: Algorithm = Algorithm {
     summary: "Scan statistics: the vertices with the most edges among themselves and their neighbours",
     options: &[Parameter::count("top", 1, "How many vertices to find")],
     attributes: &[
-        Attribute::new("vertices", AttributeKind::Vertices, "The ids of the vertices found, by falling statistics"),
-        Attribute::new(
+        ResultAttribute::new("vertices", DatumKind::Vertices, "The ids of the vertices found, by falling statistics"),
+        ResultAttribute::new(
             "statistics",
-            AttributeKind::Wholes,
+            DatumKind::Wholes,
             "For each of them the number of edges among itself and its neighbours",
         ),
-        Attribute::new("looked_at", AttributeKind::Whole, "How many vertices were looked at to find them"),
+        ResultAttribute::new("looked_at", DatumKind::Whole, "How many vertices were looked at to find them"),
     ],
     doc: Doc {
         about: "The locality statistic of a vertex is the number of edges of the subgraph that itself and its neighbours \

@@ -34,9 +34,9 @@ pub static SSSP: Algorithm = Algorithm {
         ),
     ],
     attributes: &[
-        Attribute::new(
+        ResultAttribute::new(
             "reached",
-            AttributeKind::Whole,
+            DatumKind::Whole,
             "How many vertices have a path from the source, itself included",
         ),
         PATH,

@@ -11,7 +11,7 @@ pub fn estimate_triangles(graph: &Graph) -> Estimate {
 /// The declaration of `triangles`.
 pub static TRIANGLES: Algorithm = Algorithm {
     summary: "Triangles: how many every vertex is a corner of, whatever the direction of edges",
-    attributes: &[Attribute::new("total", AttributeKind::Whole, "How many triangles there are")],
+    attributes: &[ResultAttribute::new("total", DatumKind::Whole, "How many triangles there are")],
     doc: Doc {
         about: "They are counted as `networkx.triangles` does. Directions of edges, parallel edges and loops are ignored.",
         returns: "`vertex` and `triangles`.",

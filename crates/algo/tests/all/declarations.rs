@@ -19,7 +19,7 @@ fn graph_with(directory: &Path, directed: bool) -> outcore_graph::Graph {
 
 /// Whether an algorithm takes a graph: it may be for directed graphs only, or for undirected ones.
 fn takes(algorithm: &'static Algorithm, graph: &outcore_graph::Graph) -> bool {
-    let values = Values::of_example(algorithm, algorithm.examples[0], 0).unwrap();
+    let values = OptionValues::of_example(algorithm, algorithm.examples[0], 0).unwrap();
     let found = algorithm.plan(graph, values).and_then(|plan| plan.run(graph, false, None).map(drop));
     !matches!(found, Err(Error::Usage(_)))
 }
@@ -27,7 +27,7 @@ fn takes(algorithm: &'static Algorithm, graph: &outcore_graph::Graph) -> bool {
 /// The typed options that come of these texts.
 fn options(graph: &outcore_graph::Graph, name: &str, given: &[(&str, &str)]) -> String {
     let algorithm = Algorithm::named(name).unwrap();
-    algorithm.plan(graph, Values::of_example(algorithm, given, 0).unwrap()).unwrap().options()
+    algorithm.plan(graph, OptionValues::of_example(algorithm, given, 0).unwrap()).unwrap().options()
 }
 
 #[test]
@@ -68,11 +68,11 @@ fn texts_of_options_become_typed_options() {
         ("pagerank", [("alfa", "1")], "pagerank has no option 'alfa'; it has alpha, tol,"),
         ("bfs", [("target", "1")], "expected the option source, found none"),
     ] {
-        let error = Values::of_example(Algorithm::named(name).unwrap(), &given, 0).unwrap_err().to_string();
+        let error = OptionValues::of_example(Algorithm::named(name).unwrap(), &given, 0).unwrap_err().to_string();
         assert!(error.contains(expected), "{error}");
     }
     let both = [("sources", "1,2"), ("seed", "3")];
-    let error = Values::of_example(Algorithm::named("all-pairs").unwrap(), &both, 0).unwrap_err().to_string();
+    let error = OptionValues::of_example(Algorithm::named("all-pairs").unwrap(), &both, 0).unwrap_err().to_string();
     assert_eq!(error, "expected seed or sources, found both");
 }
 
@@ -133,7 +133,7 @@ fn names_are_unique_and_results_have_what_was_declared() {
         let graph = graphs.iter().find(|graph| takes(algorithm, graph));
         let graph = graph.unwrap_or_else(|| panic!("{} takes no graph", algorithm.name));
         for example in algorithm.examples {
-            let plan = algorithm.plan(graph, Values::of_example(*algorithm, example, 0).unwrap()).unwrap();
+            let plan = algorithm.plan(graph, OptionValues::of_example(*algorithm, example, 0).unwrap()).unwrap();
             let estimate = plan.estimate(graph);
             let mut lines = Vec::new();
             let found = plan.run(graph, true, Some(&mut |line| lines.push(line.to_string()))).unwrap();

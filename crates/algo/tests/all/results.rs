@@ -128,7 +128,7 @@ fn tables_are_those_of_the_declared_algorithms() {
         assert!(vertices == 0 || tables.len() == ALGORITHMS.len());
         for (name, options, table) in tables {
             let algorithm = Algorithm::named(name).unwrap();
-            let plan = algorithm.plan(&graph, Values::of_example(algorithm, &options, 0).unwrap()).unwrap();
+            let plan = algorithm.plan(&graph, OptionValues::of_example(algorithm, &options, 0).unwrap()).unwrap();
             let declared = graph.table(plan.run(&graph, false, None).unwrap().columns);
             let table = table.unwrap();
             assert_eq!(table.rows(), u64::from(vertices), "{name}");

@@ -3,7 +3,7 @@
 
 use outcore_algo::{
     ALGORITHMS, Algorithm, Bfs, BfsOptions, Components, ComponentsOptions, Datum, Finding, MultiSourceBfs, PageRank,
-    PageRankOptions, PersonalizedPageRankOptions, Plan, Result, Values, bfs, components, pagerank,
+    PageRankOptions, PersonalizedPageRankOptions, Plan, Result, OptionValues, bfs, components, pagerank,
 };
 use outcore_graph::Graph;
 use outcore_graph::generate::{GenerateOptions, GeneratedWeights, Shape, source as generated};
@@ -182,7 +182,7 @@ impl Sample {
 
     /// The run; `first` is the vertex that its options call 0.
     pub fn plan(self, graph: &Graph, first: u32) -> Result<Box<dyn Plan>> {
-        self.algorithm.plan(graph, Values::of_example(self.algorithm, self.options, first)?)
+        self.algorithm.plan(graph, OptionValues::of_example(self.algorithm, self.options, first)?)
     }
 
     /// Runs it and writes all of its answer as numbers, real ones by their bits.

@@ -23,7 +23,7 @@ use crate::moments::class_moments::{ClassMoments, Classes};
 use crate::phases::{Phase, bytes_of, require, require_own};
 use outcore_array::kernel::{Binary, Fold, Scalar};
 use outcore_array::{Array, ElementType};
-use outcore_declare::{Fact, Parameter, Values};
+use outcore_declare::{Fact, Parameter, OptionValues};
 use outcore_image::{Result, Stats};
 use outcore_io::Runtime;
 
@@ -424,7 +424,7 @@ pub(crate) static KMEANS: StatisticDeclaration = StatisticDeclaration {
     )
 };
 
-fn plan(data: &Data, values: Values) -> Result<StatisticPlan> {
+fn plan(data: &Data, values: OptionValues) -> Result<StatisticPlan> {
     let (x, columns, rows) = (matrix(&data.array)?, data.names.clone(), data.rows());
     let (clusters, starts, seed) = (values.size("n_clusters"), values.size("n_init"), values.whole("seed"));
     let (max_iterations, tolerance) = (values.size("max_iter"), values.real("tol"));

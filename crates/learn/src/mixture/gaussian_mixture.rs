@@ -23,7 +23,7 @@ use crate::mixture::mixture_sums::Sums;
 use crate::phases::{Phase, bytes_of, require, require_own};
 use outcore_array::kernel::{Binary, Scalar};
 use outcore_array::{Array, ElementType};
-use outcore_declare::{Choice, DefaultValue, Fact, Kind, Parameter, Values};
+use outcore_declare::{Choice, DefaultValue, Fact, Kind, Parameter, OptionValues};
 use outcore_image::{Result, Stats};
 use outcore_io::Runtime;
 
@@ -347,7 +347,7 @@ pub(crate) static GMM: StatisticDeclaration = StatisticDeclaration {
     )
 };
 
-fn plan(data: &Data, values: Values) -> Result<StatisticPlan> {
+fn plan(data: &Data, values: OptionValues) -> Result<StatisticPlan> {
     let (x, columns, rows) = (matrix(&data.array)?, data.names.clone(), data.rows());
     let options = GaussianMixtureOptions {
         components: values.size("n_components"),

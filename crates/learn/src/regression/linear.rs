@@ -19,7 +19,7 @@ use faer::linalg::solvers::Solve;
 use faer::{Mat, Side};
 use outcore_array::Array;
 use outcore_array::kernel::{Binary, Unary};
-use outcore_declare::{Fact, Parameter, Values};
+use outcore_declare::{Fact, Parameter, OptionValues};
 use outcore_image::{Error, Result, Stats};
 use outcore_io::Runtime;
 
@@ -262,7 +262,7 @@ pub(crate) static RIDGE: StatisticDeclaration = StatisticDeclaration {
     )
 };
 
-fn plan(data: &Data, values: &Values, alpha: f64) -> Result<StatisticPlan> {
+fn plan(data: &Data, values: &OptionValues, alpha: f64) -> Result<StatisticPlan> {
     let target = values.some_name("target").unwrap_or_default();
     let (own, y) = data.split(target)?;
     let (x, columns, rows, intercept) = (matrix(&own.array)?, own.names, data.rows(), values.flag("fit_intercept"));

@@ -25,7 +25,7 @@ use crate::regression::separation::Margins;
 use crate::regression::steps::{Point, Steps, dot};
 use outcore_array::Array;
 use outcore_array::kernel::Binary;
-use outcore_declare::{Fact, Parameter, Values};
+use outcore_declare::{Fact, Parameter, OptionValues};
 use outcore_image::{Error, Result, Stats};
 use outcore_io::Runtime;
 
@@ -347,7 +347,7 @@ pub(crate) static LOGISTIC: StatisticDeclaration = StatisticDeclaration {
     )
 };
 
-fn plan(data: &Data, values: Values) -> Result<StatisticPlan> {
+fn plan(data: &Data, values: OptionValues) -> Result<StatisticPlan> {
     let (own, y) = data.split(values.some_name("target").unwrap_or_default())?;
     let (x, columns, rows, proba) = (matrix(&own.array)?, own.names, data.rows(), values.flag("proba"));
     let (intercept, max_iterations) = (values.flag("fit_intercept"), values.size("max_iter"));

@@ -8,7 +8,7 @@ use crate::declare::{Data, StatisticDeclaration, StatisticFinding, StatisticPlan
 use crate::moments::co_moments::Moments;
 use crate::phases::{Phase, bytes_of, require};
 use outcore_array::Array;
-use outcore_declare::{Fact, Parameter, Values};
+use outcore_declare::{Fact, Parameter, OptionValues};
 use outcore_image::{Result, Stats};
 use outcore_io::Runtime;
 
@@ -120,7 +120,7 @@ pub(crate) static CORR: StatisticDeclaration = StatisticDeclaration {
         "corr",
         "Correlations (Pearson) of all columns, in one pass",
         "the correlations: a row and a column for each column",
-        |data, _: Values| {
+        |data, _: OptionValues| {
             square(data, "correlation", |runtime, x| {
                 let found = correlation(runtime, x, None)?;
                 Ok((found.correlation, found.stats))

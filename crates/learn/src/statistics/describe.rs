@@ -10,9 +10,9 @@ use crate::common::{Costs, matrix, note_rounded, put, reals, total};
 use crate::declare::{Data, StatisticDeclaration, StatisticFinding, StatisticPlan, StatisticTable};
 use crate::moments::pivot::{Since, closed, pivot};
 use crate::phases::{Phase, bytes_of};
-use outcore_array::kernel::{Binary, Element, Fold, Loop, Moments, Scalar, Unary, Values as Vector, ValuesMut, widest};
+use outcore_array::kernel::{Binary, Element, Fold, Loop, Moments, Scalar, Unary, OptionValues as Vector, ValuesMut, widest};
 use outcore_array::{Array, AxisPart, ElementType, RowBlock, RowFold};
-use outcore_declare::{Fact, Values};
+use outcore_declare::{Fact, OptionValues};
 use outcore_image::{Result, Stats};
 use outcore_io::Runtime;
 use std::hint::black_box;
@@ -404,7 +404,7 @@ pub(crate) static DESCRIBE: StatisticDeclaration = StatisticDeclaration::new(
     plan,
 );
 
-fn plan(data: &Data, _: Values) -> Result<StatisticPlan> {
+fn plan(data: &Data, _: OptionValues) -> Result<StatisticPlan> {
     let (x, columns) = (data.array.clone(), data.names.clone());
     let table = move |figures| StatisticTable {
         labels: ("column", columns.clone()),

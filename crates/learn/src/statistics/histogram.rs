@@ -8,7 +8,7 @@ use crate::declare::{Data, StatisticDeclaration, StatisticFinding, StatisticPlan
 use crate::phases::{Phase, bytes_of};
 use outcore_array::kernel::Fold;
 use outcore_array::{Array, AxisPart, ElementType};
-use outcore_declare::{DefaultValue, Fact, Kind, Parameter, Values};
+use outcore_declare::{DefaultValue, Fact, Kind, Parameter, OptionValues};
 use outcore_image::{Result, Stats};
 use outcore_io::Runtime;
 
@@ -108,7 +108,7 @@ pub(crate) static HISTOGRAM: StatisticDeclaration = StatisticDeclaration {
 /// The most bins: more are a mistake.
 const MOST_BINS: usize = 1 << 24;
 
-fn plan(data: &Data, values: Values) -> Result<StatisticPlan> {
+fn plan(data: &Data, values: OptionValues) -> Result<StatisticPlan> {
     let (x, names, rows, count) = (matrix(&data.array)?, data.names.clone(), data.rows(), values.size("bins"));
     let range = match values.some_reals("range") {
         None => None,

@@ -22,7 +22,7 @@ use crate::declare::{Data, StatisticDeclaration, StatisticFinding, StatisticPlan
 use crate::phases::{Phase, bytes_of};
 use outcore_array::kernel::ValuesMut;
 use outcore_array::{Array, RowBlock, RowFold};
-use outcore_declare::{DefaultValue, Fact, Kind, Parameter, Values};
+use outcore_declare::{DefaultValue, Fact, Kind, Parameter, OptionValues};
 use outcore_image::{Result, Stats};
 use outcore_io::Runtime;
 
@@ -354,7 +354,7 @@ pub(crate) static QUANTILES: StatisticDeclaration = StatisticDeclaration {
     )
 };
 
-fn plan(data: &Data, values: Values) -> Result<StatisticPlan> {
+fn plan(data: &Data, values: OptionValues) -> Result<StatisticPlan> {
     let (x, rows) = (data.array.clone(), data.rows());
     let probabilities = values.some_reals("probabilities").unwrap_or(&[0.0, 0.25, 0.5, 0.75, 1.0]).to_vec();
     let options = QuantilesOptions { error: values.real("error") };

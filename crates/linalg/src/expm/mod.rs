@@ -20,7 +20,7 @@ use crate::expm::norms::{Norms, Plan, greater, greatest};
 use crate::operator::{Costs, Counted, Operator, require_real, space, square_rows};
 use crate::tall::Space;
 use crate::verify::{Pushed, check_exponential};
-use outcore_declare::{DefaultValue, Fact, InputFile, Kind, Parameter, Values};
+use outcore_declare::{DefaultValue, Fact, InputFile, Kind, Parameter, OptionValues};
 use outcore_image::{Error, Result, Stats};
 use outcore_io::buffer::shared;
 use outcore_io::{Array, AtomicF64};
@@ -84,7 +84,7 @@ fn plan(matrix: &SparseMatrix, given: SolverInput) -> Result<Box<dyn SolverPlan>
 }
 
 /// The times, as NumPy's `linspace` has them.
-fn times(values: &Values) -> Result<Vec<f64>> {
+fn times(values: &OptionValues) -> Result<Vec<f64>> {
     let times = match (values.some_real("start"), values.some_real("stop")) {
         (None, None) => vec![values.real("t")],
         (Some(start), Some(stop)) => {

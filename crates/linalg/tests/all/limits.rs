@@ -1,7 +1,7 @@
 //! Limits of memory: the least one that a plan does not refuse is enough for the run, its verification and its results.
 
 use crate::common::{Entries, matrix, random, runtime};
-use outcore_declare::{Value, Values, named};
+use outcore_declare::{Value, OptionValues, named};
 use outcore_image::Error;
 use outcore_linalg::{Dense, SOLVERS, SolverInput};
 use outcore_matrix::SparseMatrix;
@@ -19,7 +19,7 @@ fn run_in(
 ) -> Result<Vec<Vec<u8>>, Error> {
     let (name, options, has_right, verify) = case;
     let solver = named(SOLVERS, name).unwrap();
-    let values = Values::new(solver, options.clone()).unwrap();
+    let values = OptionValues::new(solver, options.clone()).unwrap();
     let inputs = solver.inputs.iter().map(|_| Some(outputs[0].as_ref().unwrap().with_file_name("b.npy"))).collect();
     let given = SolverInput { values, inputs, output: outputs[0].clone(), checkpoint: None };
     let plan = (solver.plan)(matrix, given).unwrap();
