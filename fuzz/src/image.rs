@@ -14,7 +14,7 @@
 
 use crate::pages::{ARRAY_MEMBERS, MEMBERS, index_checksum};
 use crate::{MOST_MEMORY_BYTES, Target, note, noted};
-use outcore_algo::{ALGORITHMS, StrongComponentsOptions, OptionValues, strong_components};
+use outcore_algo::{ALGORITHMS, OptionValues, StrongComponentsOptions, strong_components};
 use outcore_array::kernel::{Binary, Fold, Scalar};
 use outcore_array::{Array, AxisPart, ElementType, Goal, ImageGoal, ImageSource, compute};
 use outcore_format::PAGE_BYTES;
@@ -277,7 +277,8 @@ fn work(image: &Path) -> Result<()> {
     // Pages come from the cache after the first algorithm.
     for algorithm in ALGORITHMS {
         for example in algorithm.examples {
-            let plan = OptionValues::of_example(*algorithm, example, first).and_then(|values| algorithm.plan(&graph, values));
+            let plan =
+                OptionValues::of_example(*algorithm, example, first).and_then(|values| algorithm.plan(&graph, values));
             let Some(plan) = noted(plan) else { continue };
             noted(plan.run(&graph, true, None).map(drop));
             // A result that fails its verification is a result all the same. Its report reads ids, too.

@@ -8,8 +8,8 @@ use crate::result::{PyTable, report_of};
 use crate::runtime::{log_and_warn, run, run_sampled};
 use outcore::Graph;
 use outcore::front_ends::{
-    ALGORITHMS, Algorithm, Datum, Declared, DefaultValue, GraphValues, Kind, Parameter, Unconverged, Value, OptionValues,
-    option_of,
+    ALGORITHMS, Algorithm, Datum, Declared, DefaultValue, GraphValues, Kind, OptionValues, Parameter, Unconverged,
+    Value, option_of,
 };
 use outcore::report::{OptionText, Planned, Summary};
 use pyo3::IntoPyObjectExt;
@@ -255,7 +255,8 @@ pub fn estimate(
     verify: bool,
 ) -> PyResult<(u64, u64, f64, u64, &'static str)> {
     let (algorithm, graph) = (named(py, name)?, graph.open(py)?);
-    let values = OptionValues::of_estimate(algorithm, values_of(algorithm, options)?, k).map_err(|error| raise(py, error))?;
+    let values =
+        OptionValues::of_estimate(algorithm, values_of(algorithm, options)?, k).map_err(|error| raise(py, error))?;
     let found = run(py, &graph.runtime().clone(), || {
         let graph = values.weighing(graph)?;
         let mut found = algorithm.plan(&graph, values)?.estimate(&graph);

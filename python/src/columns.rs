@@ -14,7 +14,7 @@ use numpy::{Element, PyArray1, PyUntypedArray};
 use outcore::data::ids_of;
 use outcore::format::{IdColumn, Image};
 use outcore::front_ends::{distance_bits, signed_count};
-use outcore::io::{Array, Reservation};
+use outcore::io::{Buffer, Reservation};
 use outcore::{Column, Runtime, Table, WeightKind};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -216,14 +216,14 @@ fn loud<T: ArrowNativeTypeOp>() -> T {
 /// Distances between sources and targets, which become a NumPy array on first request.
 pub struct Distances {
     /// Distances plus one, 0 where there is no path; source by source.
-    levels: Array<u32>,
+    levels: Buffer<u32>,
     /// Numbers of sources and of targets.
     shape: (usize, usize),
     array: PyOnceLock<Py<PyAny>>,
 }
 
 impl Distances {
-    pub fn new(levels: Array<u32>, shape: (usize, usize)) -> Self {
+    pub fn new(levels: Buffer<u32>, shape: (usize, usize)) -> Self {
         levels.reservation().rename("the distances of a result");
         Distances { levels, shape, array: PyOnceLock::new() }
     }

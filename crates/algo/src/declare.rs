@@ -10,10 +10,10 @@
 
 use crate::estimate::Estimate;
 use crate::results::Columns;
-use outcore_declare::{Declared, Parameter, Signature, OptionValues, option_of};
+use outcore_declare::{Declared, OptionValues, Parameter, Signature, option_of};
 use outcore_graph::Graph;
 use outcore_image::{Result, Stats};
-use outcore_io::Array;
+use outcore_io::Buffer;
 use outcore_table::Column;
 
 /// The declaration of an algorithm.
@@ -154,7 +154,7 @@ pub enum Datum {
     /// Distances plus one, source by source; 0 where there is no path.
     Distances {
         /// The values.
-        levels: Array<u32>,
+        levels: Buffer<u32>,
         /// How many sources there are.
         sources: usize,
         /// How many targets.

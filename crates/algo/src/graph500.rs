@@ -28,7 +28,7 @@ use outcore_graph::generate::{GenerateOptions, for_each_edges};
 use outcore_graph::import::BatchWeights;
 use outcore_graph::{Bitmap, Direction, Graph};
 use outcore_image::{Error, Result};
-use outcore_io::{Array, split_mix};
+use outcore_io::{Buffer, split_mix};
 use outcore_table::{Id, IdStream, distance_bits};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -67,7 +67,7 @@ fn checking_bytes(graph: &Graph) -> u64 {
 }
 
 /// The vertices that are joined with their parents, and the vertex of every id.
-fn state(graph: &Graph) -> impl Layout<Made = (Bitmap, Array<u32>)> {
+fn state(graph: &Graph) -> impl Layout<Made = (Bitmap, Buffer<u32>)> {
     let vertices = graph.vertices();
     (bitmap(graph, "validation of a search", vertices), array(graph, "vertices of ids", vertices))
 }
@@ -151,7 +151,7 @@ fn verify<L: Length>(
 struct EdgeCheck<'a, D, P> {
     tree: &'a Tree<D, P>,
     /// The vertex of every id.
-    numbers: Array<u32>,
+    numbers: Buffer<u32>,
     /// Vertices that an edge, as long as it has to be, joins with their parents.
     joined: Bitmap,
     /// Ends of an edge that are too far apart.

@@ -4,7 +4,7 @@ use crate::declare::Algorithm;
 use crate::has_lengths;
 use crate::kernels::personalized_pagerank::seeds_with;
 use crate::sources::Sources;
-use outcore_declare::{Kind, Names, Value, OptionValues};
+use outcore_declare::{Kind, Names, OptionValues, Value};
 use outcore_graph::Graph;
 use outcore_image::Result;
 

@@ -13,12 +13,12 @@
 use crate::ALGORITHMS;
 use crate::declare::Algorithm;
 use crate::state::{Layout, array, bitmap};
-use outcore_declare::{Kind, Value, OptionValues};
+use outcore_declare::{Kind, OptionValues, Value};
 use outcore_format::WeightKind;
 use outcore_graph::import::GraphalyticsProperties;
 use outcore_graph::{Bitmap, Graph};
 use outcore_image::{Error, Result, Stats};
-use outcore_io::{Array, Input};
+use outcore_io::{Buffer, Input};
 use outcore_table::{Column, Id, IdLookup, distance_bits};
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -187,7 +187,7 @@ fn matches(
 
 /// The names of the components in the reference.
 struct Classes {
-    names: Array<i64>,
+    names: Buffer<i64>,
     known: Bitmap,
 }
 

@@ -22,12 +22,12 @@ mod weights;
 
 pub use api::*;
 pub use declare::{
-    Algorithm, ResultAttribute, DatumKind, Datum, Doc, Finding, Graphalytics, Kernel, Oracle, Outcome, Plan, Remedy,
-    ReportNeeds, Say, Typed, Unconverged, say_ids,
+    Algorithm, Datum, DatumKind, Doc, Finding, Graphalytics, Kernel, Oracle, Outcome, Plan, Remedy, ReportNeeds,
+    ResultAttribute, Say, Typed, Unconverged, say_ids,
 };
 pub use estimate::{Bound, Estimate, least_limit};
 pub use graph_values::GraphValues;
-pub use outcore_declare::{Declared, DefaultValue, Kind, Parameter, Value, OptionValues};
+pub use outcore_declare::{Declared, DefaultValue, Kind, OptionValues, Parameter, Value};
 pub use outcore_image::{Error, Result};
 
 /// The computations: options, result, function and memory estimate of each, and in folders what several share. They

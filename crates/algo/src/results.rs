@@ -5,7 +5,7 @@ use crate::kernels::scan_statistics::spread;
 use outcore_format::WeightKind;
 use outcore_graph::Graph;
 use outcore_image::{Result, Stats};
-use outcore_io::Array;
+use outcore_io::Buffer;
 use outcore_table::{Column, Table};
 
 /// The columns of a result with their names, and the statistics of its run.
@@ -104,7 +104,7 @@ impl Columns for Parts {
 
 impl MultiSourceBfs {
     /// The columns, the extents of the searches, and the distances of targets.
-    pub(crate) fn split(self) -> (Parts, Vec<Reach>, Array<u32>) {
+    pub(crate) fn split(self) -> (Parts, Vec<Reach>, Buffer<u32>) {
         let MultiSourceBfs { reached_by, distance_sums, reach, levels, stats } = self;
         let columns = [Column::Number(reached_by.into()), Column::Count(distance_sums.into())];
         let columns = Self::NAMES.iter().map(|&name| name.to_owned()).zip(columns).collect();

@@ -3,7 +3,7 @@
 use crate::state::{Layout, array, reservation};
 use outcore_graph::Graph;
 use outcore_image::{Error, Result};
-use outcore_io::{Array, Reservation, split_mix};
+use outcore_io::{Buffer, Reservation, split_mix};
 use outcore_table::{Id, IdStream};
 use std::collections::BinaryHeap;
 
@@ -35,7 +35,7 @@ impl Sources {
         }
     }
 
-    fn layout(&self, graph: &Graph) -> impl Layout<Made = Array<u32>> {
+    fn layout(&self, graph: &Graph) -> impl Layout<Made = Buffer<u32>> {
         array(graph, "sources", self.count(graph))
     }
 
@@ -53,7 +53,7 @@ impl Sources {
     }
 
     /// The vertices, as numbered in the image.
-    pub(crate) fn vertices(&self, graph: &Graph) -> Result<Array<u32>> {
+    pub(crate) fn vertices(&self, graph: &Graph) -> Result<Buffer<u32>> {
         let mut sources = self.layout(graph).make()?;
         match self {
             Sources::All => sources.iter_mut().zip(0..).for_each(|(slot, vertex)| *slot = vertex),

@@ -6,7 +6,7 @@
 use outcore_graph::{Bitmap, Direction, Graph};
 use outcore_image::{Result, SweepStats};
 use outcore_io::buffer::Plain;
-use outcore_io::{Array, Reservation};
+use outcore_io::{Buffer, Reservation};
 use std::sync::atomic::AtomicU32;
 
 /// The state of a kernel: its parts with their memory.
@@ -40,9 +40,9 @@ pub(crate) fn part<T>(bytes: u64, make: impl FnOnce() -> Result<T>) -> impl Layo
 }
 
 /// An array of `len` zeroed values.
-pub(crate) fn array<T: Plain>(graph: &Graph, name: &'static str, len: u64) -> impl Layout<Made = Array<T>> {
+pub(crate) fn array<T: Plain>(graph: &Graph, name: &'static str, len: u64) -> impl Layout<Made = Buffer<T>> {
     let bytes = len.saturating_mul(size_of::<T>() as u64);
-    part(bytes, move || Array::zeroed(graph.runtime().budget(), name, len as usize))
+    part(bytes, move || Buffer::zeroed(graph.runtime().budget(), name, len as usize))
 }
 
 /// An empty set of numbers below `most`.
@@ -56,12 +56,12 @@ pub(crate) fn reservation(graph: &Graph, purpose: &'static str, bytes: u64) -> i
 }
 
 /// The length of every list of a direction, read from its column.
-pub(crate) fn degrees(graph: &Graph, direction: Direction) -> impl Layout<Made = (Array<AtomicU32>, SweepStats)> {
+pub(crate) fn degrees(graph: &Graph, direction: Direction) -> impl Layout<Made = (Buffer<AtomicU32>, SweepStats)> {
     part(4 * graph.vertices(), move || graph.degrees(direction))
 }
 
 /// The hub of every list of a direction, read from its column.
-pub(crate) fn hubs(graph: &Graph, direction: Direction) -> impl Layout<Made = (Array<AtomicU32>, SweepStats)> {
+pub(crate) fn hubs(graph: &Graph, direction: Direction) -> impl Layout<Made = (Buffer<AtomicU32>, SweepStats)> {
     part(4 * graph.vertices(), move || graph.hubs(direction))
 }
 

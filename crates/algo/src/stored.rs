@@ -7,12 +7,12 @@
 use crate::state::{Layout, array};
 use outcore_graph::Graph;
 use outcore_image::Result;
-use outcore_io::Array;
+use outcore_io::Buffer;
 use outcore_io::buffer::Plain;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
 /// One optional number per vertex, in memory of the atomic type `T`.
-pub(crate) struct Stored<T: Plain>(Array<T>);
+pub(crate) struct Stored<T: Plain>(Buffer<T>);
 
 macro_rules! stored {
     ($atomic:ty, $number:ty) => {
@@ -45,7 +45,7 @@ macro_rules! stored {
             }
 
             /// The stored values: complements of the numbers, and 0 for none.
-            pub fn into_values(self) -> Array<$number> {
+            pub fn into_values(self) -> Buffer<$number> {
                 self.0.into_values()
             }
         }

@@ -8,8 +8,8 @@ mod engine;
 use engine::*;
 use outcore_algo::verify::{verify_label_propagation, verify_lcc};
 use outcore_algo::{
-    ALGORITHMS, Algorithm, BfsOptions, Bound, ComponentsOptions, LabelPropagationOptions, LccOptions,
-    StrongComponentsOptions, OptionValues, bfs, components, estimate_label_propagation, estimate_lcc, label_propagation, lcc,
+    ALGORITHMS, Algorithm, BfsOptions, Bound, ComponentsOptions, LabelPropagationOptions, LccOptions, OptionValues,
+    StrongComponentsOptions, bfs, components, estimate_label_propagation, estimate_lcc, label_propagation, lcc,
     pagerank, strong_components,
 };
 use outcore_graph::generate::{GenerateOptions, Shape, source};

@@ -17,9 +17,7 @@ use crate::source::ArraySource;
 use outcore_format::ElementType;
 use outcore_format::dense::{GROUP_BYTES, rows_per_page};
 use outcore_image::{DenseHead, DenseImage, DenseWriteWorker, DenseWriter, Error, Result};
-use outcore_io::{
-    Array as Buffer, Runtime, Task, Unit, bytes_text, escaped, lock, peak_memory_bytes, trim_freed_memory,
-};
+use outcore_io::{Buffer, Runtime, Task, Unit, bytes_text, escaped, lock, peak_memory_bytes, trim_freed_memory};
 use outcore_numbers::{
     NumberBlock, NumberBlocks, NumberFacts, NumberOptions, NumberParser, NumberTable, NumberValues, Refused,
 };

@@ -5,7 +5,7 @@
 
 use crate::kernel::{Scalar, ValuesMut};
 use outcore_format::ElementType;
-use outcore_io::Array as Large;
+use outcore_io::Buffer as Large;
 use std::sync::Arc;
 
 /// Bytes with an owner that keeps them alive.

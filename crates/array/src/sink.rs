@@ -12,7 +12,7 @@ use crate::plan::{BLOCK_ROWS, Wanted};
 use outcore_format::ElementType;
 use outcore_format::dense::rows_per_page;
 use outcore_image::{DenseWriteWorker, Result};
-use outcore_io::{Array as Large, Budget, Spill, lock};
+use outcore_io::{Budget, Buffer as Large, Spill, lock};
 use std::any::Any;
 use std::sync::{Arc, Mutex};
 

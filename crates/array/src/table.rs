@@ -15,7 +15,7 @@ use outcore_format::dense::rows_per_page;
 use outcore_format::{ElementType, PAGE_BYTES};
 use outcore_image::{Result, SweepStats};
 use outcore_ingest::Reads;
-use outcore_io::{Array as Buffer, Runtime, into_inner, lock};
+use outcore_io::{Buffer, Runtime, into_inner, lock};
 use outcore_numbers::{Misplaced, NumberOptions, PlacedTable};
 use std::collections::VecDeque;
 use std::ops::Range;

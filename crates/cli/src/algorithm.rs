@@ -9,7 +9,7 @@ use crate::progress::open;
 use crate::report::{About, End, Page, graph_facts};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use outcore::front_ends::{
-    Algorithm, GraphValues, Kind, Parameter, Say, Unconverged, Value, OptionValues, cell_text, is_standard_output,
+    Algorithm, GraphValues, Kind, OptionValues, Parameter, Say, Unconverged, Value, cell_text, is_standard_output,
 };
 use outcore::io::{Reservation, bytes_text, limit_text};
 use outcore::report::{OptionText, Planned, Summary};

@@ -9,7 +9,7 @@ use crate::options::{allow_unconverged, allows_unconverged, arg_of, values_of};
 use crate::progress::runtime;
 use crate::report::{About, End, Page, failure};
 use clap::{ArgMatches, Args, Command, FromArgMatches};
-use outcore::front_ends::{OUTPUT_ENDINGS, Origin, Value, OptionValues, named};
+use outcore::front_ends::{OUTPUT_ENDINGS, OptionValues, Origin, Value, named};
 use outcore::io::backend::FileKind;
 use outcore::io::{bytes_text, escaped, limit_text};
 use outcore::learn::{Data, NAMES, STATISTICS, StatisticDeclaration, StatisticPlan, StatisticTable};

@@ -8,7 +8,7 @@ use outcore::arrow::array::RecordBatch;
 use outcore::data::EdgesFrom;
 use outcore::engine::Weight;
 use outcore::front_ends::{push_quoted, push_value};
-use outcore::io::{Array, escaped};
+use outcore::io::{Buffer, escaped};
 use outcore::{Direction, Edges, Graph, GraphOptions, Id, Result};
 use std::io::{BufWriter, IsTerminal, Write};
 use std::path::Path;
@@ -75,7 +75,7 @@ fn show_neighbors(args: &NeighborsArgs, limits: &Limits, hops: u32, out: &mut im
     put(out, names.map(|name| cell(|into| push_quoted(into, name))))?;
     // Sets of vertices with a bit each: those that were reached, and those whose edges the next hop shows.
     let words = if hops > 1 { (graph.vertices() as usize).div_ceil(64) } else { 0 };
-    let set = || Array::<u64>::zeroed(graph.runtime().budget(), "vertices within some hops", words);
+    let set = || Buffer::<u64>::zeroed(graph.runtime().budget(), "vertices within some hops", words);
     let (mut reached, mut next) = (set()?, set()?);
     if hops > 1 {
         start.iter().for_each(|&vertex| _ = insert(&mut reached, vertex));

@@ -8,7 +8,9 @@ use crate::progress::open;
 use crate::report::{About, End, Page, failure, graph_facts};
 use clap::builder::ValueParser;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
-use outcore::front_ends::{OUTPUT_ENDINGS, Origin, Value, OptionValues, check_columns, least_limit, named, write_columns};
+use outcore::front_ends::{
+    OUTPUT_ENDINGS, OptionValues, Origin, Value, check_columns, least_limit, named, write_columns,
+};
 use outcore::io::{bytes_text, folder, limit_text};
 use outcore::linalg::{Dense, Needs, SOLVERS, SolverDeclaration, SolverFinding, SolverInput, SolverPlan, Traffic};
 use outcore::matrix::SparseMatrix;

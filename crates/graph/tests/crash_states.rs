@@ -15,7 +15,7 @@ use outcore_graph::{Graph, check, export};
 use outcore_image::{AnyManifest, DenseHead, DenseImage, DenseWriter, read_any_manifest};
 use outcore_image::{Error, ImageOptions, write_file};
 use outcore_io::backend::{Backend, CrashStates, Faults, Operation, Sim, State, Trace};
-use outcore_io::{Array, Runtime, RuntimeOptions};
+use outcore_io::{Buffer, Runtime, RuntimeOptions};
 use outcore_table::Column;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -286,7 +286,7 @@ fn graph_for(stage: &Stage) -> (TempDir, Graph) {
 fn output(faults: Faults) -> Scene {
     let stage = Stage::new(faults, &["ranks.csv"], |path| std::fs::write(path.join("ranks.csv"), "old").unwrap());
     let (_image, graph) = graph_for(&stage);
-    let ranks = Array::<f64>::zeroed(graph.runtime().budget(), "test", graph.vertices() as usize).unwrap();
+    let ranks = Buffer::<f64>::zeroed(graph.runtime().budget(), "test", graph.vertices() as usize).unwrap();
     let columns = vec![("rank".to_owned(), Column::Real(Arc::new(ranks)))];
     graph.table(columns).write(stage.path("ranks.csv")).unwrap();
     stage.finish(true)

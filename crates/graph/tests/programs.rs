@@ -763,7 +763,7 @@ fn graphs_of_one_runtime_share_its_memory() {
     let expected = run(&open(&runtime(256)));
     let shared = runtime(42);
     let (one, other) = (open(&shared), open(&shared));
-    let result = outcore_io::Array::<u64>::zeroed(one.runtime().budget(), "a result", 100_000).unwrap();
+    let result = outcore_io::Buffer::<u64>::zeroed(one.runtime().budget(), "a result", 100_000).unwrap();
     // Both runs fit whenever each looks at what is available: a run takes its own memory and a quarter of the rest.
     let (available, own) = (shared.budget().available_bytes(), program_bytes::<Ranks>(&one));
     assert!(2 * (own + (available - own) / 4) < available, "{available} bytes for two runs of {own} bytes");

@@ -1,6 +1,6 @@
 //! Large arrays: zeroed, page-aligned, on huge pages where the kernel has them, and counted in the budget.
 //!
-//! An [`Array`] is a fixed number of plain values. Arrays that workers share hold atomics; their relaxed loads and
+//! A [`Buffer`] is a fixed number of plain values. Arrays that workers share hold atomics; their relaxed loads and
 //! stores cost the same as plain ones.
 
 use crate::budget::{Budget, Reservation};
@@ -90,27 +90,27 @@ impl From<f64> for AtomicF64 {
 }
 
 /// A fixed number of values in large memory, counted in the budget.
-pub struct Array<T: Plain> {
+pub struct Buffer<T: Plain> {
     start: *mut T,
     len: usize,
     mapped_bytes: usize,
     reservation: Reservation,
 }
 
-impl<T: Plain> std::fmt::Debug for Array<T> {
+impl<T: Plain> std::fmt::Debug for Buffer<T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Array<{}>[{}]", std::any::type_name::<T>(), self.len)
+        write!(f, "Buffer<{}>[{}]", std::any::type_name::<T>(), self.len)
     }
 }
 
 // SAFETY: an array owns its memory, and `Plain` values may be sent and shared.
 #[allow(unsafe_code)]
-unsafe impl<T: Plain> Send for Array<T> {}
+unsafe impl<T: Plain> Send for Buffer<T> {}
 // SAFETY: as for `Send`.
 #[allow(unsafe_code)]
-unsafe impl<T: Plain> Sync for Array<T> {}
+unsafe impl<T: Plain> Sync for Buffer<T> {}
 
-impl<T: Plain> Array<T> {
+impl<T: Plain> Buffer<T> {
     /// `len` zeroed values, reserved under the name `purpose`.
     ///
     /// # Errors
@@ -142,7 +142,7 @@ impl<T: Plain> Array<T> {
             // SAFETY: the mapping is new, and the size of its pages changes no value.
             unsafe { libc::madvise(start.cast(), mapped_bytes, libc::MADV_NOHUGEPAGE) };
         }
-        Ok(Array { start: start.cast(), len, mapped_bytes, reservation })
+        Ok(Buffer { start: start.cast(), len, mapped_bytes, reservation })
     }
 
     /// The reservation of the array's memory.
@@ -212,15 +212,15 @@ macro_rules! shared {
 }
 shared!(AtomicU8 => u8, AtomicU32 => u32, AtomicU64 => u64, AtomicF32 => f32, AtomicF64 => f64);
 
-impl<T: Shared> Array<T> {
+impl<T: Shared> Buffer<T> {
     /// Converts to plain values once no worker changes them any more: the memory and the reservation stay.
     #[allow(unsafe_code)]
-    pub fn into_values(self) -> Array<T::Value> {
+    pub fn into_values(self) -> Buffer<T::Value> {
         const { assert!(size_of::<T>() == size_of::<T::Value>() && align_of::<T>() == align_of::<T::Value>()) };
         let shared = ManuallyDrop::new(self);
         // SAFETY: `shared` is not dropped, so the reservation is moved out of it and has one owner.
         let reservation = unsafe { std::ptr::read(&shared.reservation) };
-        Array { start: shared.start.cast(), len: shared.len, mapped_bytes: shared.mapped_bytes, reservation }
+        Buffer { start: shared.start.cast(), len: shared.len, mapped_bytes: shared.mapped_bytes, reservation }
     }
 }
 
@@ -350,7 +350,7 @@ fn map_zeroed(bytes: usize) -> Option<(*mut u8, usize)> {
     }
 }
 
-impl<T: Plain> Drop for Array<T> {
+impl<T: Plain> Drop for Buffer<T> {
     #[allow(unsafe_code)]
     fn drop(&mut self) {
         // SAFETY: the mapping was made by `map_zeroed` with this size, and no borrow outlives the array.
@@ -360,7 +360,7 @@ impl<T: Plain> Drop for Array<T> {
     }
 }
 
-impl<T: Plain> Deref for Array<T> {
+impl<T: Plain> Deref for Buffer<T> {
     type Target = [T];
 
     #[inline]
@@ -371,7 +371,7 @@ impl<T: Plain> Deref for Array<T> {
     }
 }
 
-impl<T: Plain> DerefMut for Array<T> {
+impl<T: Plain> DerefMut for Buffer<T> {
     #[inline]
     #[allow(unsafe_code)]
     fn deref_mut(&mut self) -> &mut [T] {
@@ -390,7 +390,7 @@ mod tests {
         let before = budget.available_bytes();
         let large = if cfg!(miri) { 3 << 10 } else { 3 << 20 };
         for len in [0usize, 1, 1000, large] {
-            let mut array = Array::<u64>::zeroed(&budget, "test", len).unwrap();
+            let mut array = Buffer::<u64>::zeroed(&budget, "test", len).unwrap();
             assert_eq!(array.len(), len);
             assert_eq!(array.as_ptr() as usize % PAGE_BYTES, 0);
             assert!(array.iter().all(|&value| value == 0));
@@ -399,7 +399,7 @@ mod tests {
             assert!(array.iter().all(|&value| value == 7));
         }
         assert_eq!(before, budget.available_bytes());
-        assert!(Array::<u64>::zeroed(&budget, "too much", 1 << 40).is_err());
+        assert!(Buffer::<u64>::zeroed(&budget, "too much", 1 << 40).is_err());
     }
 
     #[test]
@@ -416,7 +416,7 @@ mod tests {
     fn locked_memory_is_discarded_too() {
         let budget = Budget::new(1 << 30, 0).unwrap();
         let page = system_page_bytes();
-        let mut array = Array::<u8>::zeroed(&budget, "test", 5 * page).unwrap();
+        let mut array = Buffer::<u8>::zeroed(&budget, "test", 5 * page).unwrap();
         array.fill(7);
         // SAFETY: the pages are those of the array. If the system refuses the lock, they are discarded the usual way.
         unsafe { libc::mlock(array.start().add(2 * page).cast(), page) };
@@ -433,7 +433,7 @@ mod tests {
         let budget = Budget::new(1 << 30, 0).unwrap();
         let sizes = [4096_usize, 16_384, 65_536].into_iter();
         for page_bytes in sizes.filter(|bytes| bytes.is_multiple_of(system_page_bytes())) {
-            let mut array = Array::<[u8; PAGE_BYTES]>::zeroed(&budget, "test", 100).unwrap();
+            let mut array = Buffer::<[u8; PAGE_BYTES]>::zeroed(&budget, "test", 100).unwrap();
             array.fill([7; PAGE_BYTES]);
             // SAFETY: no thread uses the array.
             let discarded = unsafe { array.discard(3..90, page_bytes) };
@@ -461,7 +461,7 @@ mod tests {
     fn shared_values_become_plain_ones_where_they_are() {
         let budget = Budget::new(1 << 30, 0).unwrap();
         let before = budget.available_bytes();
-        let shared = Array::<AtomicF64>::zeroed(&budget, "test", 1000).unwrap();
+        let shared = Buffer::<AtomicF64>::zeroed(&budget, "test", 1000).unwrap();
         shared.iter().zip(0..).for_each(|(value, i)| value.store(f64::from(i) - 0.5));
         let (place, available_bytes) = (shared.as_ptr() as usize, budget.available_bytes());
         let mut values = shared.into_values();

@@ -23,7 +23,7 @@
 mod moving;
 
 use crate::budget::{Budget, CACHE_PURPOSE, Reservation};
-use crate::buffer::{Array, PAGE_BYTES, system_page_bytes};
+use crate::buffer::{Buffer, PAGE_BYTES, system_page_bytes};
 use crate::error::Result;
 use crate::lock::lock;
 use std::cell::UnsafeCell;
@@ -69,7 +69,7 @@ pub struct PageCache {
 }
 
 struct Frames {
-    array: UnsafeCell<Array<[u8; PAGE_BYTES]>>,
+    array: UnsafeCell<Buffer<[u8; PAGE_BYTES]>>,
     /// Number of frames in the unit in which the system takes memory: one of its pages.
     of_page: usize,
 }
@@ -78,7 +78,7 @@ struct Frames {
 unsafe impl Sync for Frames {}
 
 impl Frames {
-    fn array(&self) -> &Array<[u8; PAGE_BYTES]> {
+    fn array(&self) -> &Buffer<[u8; PAGE_BYTES]> {
         // SAFETY: only the array's address, length and reservation are used, none of which lies in the frames.
         unsafe { &*self.array.get() }
     }
@@ -164,7 +164,7 @@ impl PageCache {
         }
         let headers = budget.reserve("the headers of the page cache", headers_bytes)?;
         // It opens its frames once the ledger knows it: their memory counts as free or as that of a cache at any time.
-        let frames = Array::zeroed_in_part(budget, CACHE_PURPOSE, sets * WAYS, 0, open == WAYS)?;
+        let frames = Buffer::zeroed_in_part(budget, CACHE_PURPOSE, sets * WAYS, 0, open == WAYS)?;
         let cache = Arc::new(PageCache {
             sets: (0..sets).map(|_| Mutex::new(Set::empty())).collect(),
             frames: Frames { array: UnsafeCell::new(frames), of_page: system_bytes / PAGE_BYTES },

@@ -11,7 +11,7 @@
 #![allow(unsafe_code)]
 
 use crate::backend::{Completion, Queue, Region, Request, Transfer};
-use crate::buffer::{Array, PAGE_BYTES};
+use crate::buffer::{Buffer, PAGE_BYTES};
 use crate::directory::DataFile;
 use crate::error::{Error, Result};
 use crate::process::check_process;
@@ -42,7 +42,7 @@ pub(crate) struct Lanes {
     process: u32,
     file: Arc<DataFile>,
     /// `None` only after the drop.
-    memory: Option<Array<u8>>,
+    memory: Option<Buffer<u8>>,
     region: Region,
     block_bytes: usize,
     tail_bytes: usize,
@@ -86,7 +86,7 @@ impl Lanes {
         let &LanesOptions { lanes, spare_blocks, block_bytes, tail_bytes } = options;
         assert!(block_bytes > 0, "a block needs room");
         let (stride_bytes, blocks) = (block_bytes + tail_bytes, lanes + spare_blocks);
-        let memory = Array::<u8>::zeroed(runtime.budget(), purpose, blocks * stride_bytes)?;
+        let memory = Buffer::<u8>::zeroed(runtime.budget(), purpose, blocks * stride_bytes)?;
         let region = Region { start: memory.start(), len_bytes: blocks * stride_bytes };
         let queue = || runtime.backend().queue(&[Arc::clone(&file)], region, spare_blocks + 1, runtime.threads());
         let queue = (spare_blocks > 0).then(queue).transpose()?;

@@ -38,7 +38,7 @@ mod writer;
 
 pub use backend::{Backend, random};
 pub use budget::{Budget, LEAST_ADVICE_BYTES, Reclaim, Reservation};
-pub use buffer::{Array, AtomicF32, AtomicF64};
+pub use buffer::{AtomicF32, AtomicF64, Buffer};
 pub use cache::{PageCache, PageKey, Pinned, PinnedRun};
 pub use directory::{DataFile, Directory, folder};
 pub use error::{

@@ -12,7 +12,7 @@
 
 use crate::backend::{Backend, Completion, Queue, Region, Request, Transfer, threads_of_worker};
 use crate::budget::Budget;
-use crate::buffer::{Array, PAGE_BYTES};
+use crate::buffer::{Buffer, PAGE_BYTES};
 use crate::directory::DataFile;
 use crate::error::{Error, Fuse, Result};
 use crate::process::check_process;
@@ -69,7 +69,7 @@ struct Ring {
     /// Not dropped after a fork, which has a copy of it, but neither its threads nor its requests.
     queue: ManuallyDrop<Box<dyn Queue>>,
     /// Not dropped after a fork, and not while requests may still write into it.
-    memory: ManuallyDrop<Array<u8>>,
+    memory: ManuallyDrop<Buffer<u8>>,
     region: Region,
     options: RingOptions,
 }
@@ -86,7 +86,7 @@ struct RingOptions {
 impl Ring {
     fn new(files: &[Arc<DataFile>], options: RingOptions) -> Result<Self> {
         let RingOptions { budget, backend, ring_bytes, depth, threads } = &options;
-        let memory = Array::<u8>::zeroed(budget, "a ring of read buffers", *ring_bytes)?;
+        let memory = Buffer::<u8>::zeroed(budget, "a ring of read buffers", *ring_bytes)?;
         let region = Region { start: memory.start(), len_bytes: *ring_bytes };
         let queue = ManuallyDrop::new(backend.queue(files, region, *depth, *threads)?);
         Ok(Ring { queue, memory: ManuallyDrop::new(memory), region, options })

@@ -5,7 +5,7 @@
 
 use crate::backend::Backend;
 use crate::budget::Budget;
-use crate::buffer::Array;
+use crate::buffer::Buffer;
 use crate::directory::DataFile;
 use crate::error::{Error, Result};
 use crate::lanes::{Lanes, LanesOptions};
@@ -193,7 +193,7 @@ impl SpillWriters {
 /// Reads a part of a spill file in order.
 pub struct SpillReader<'a> {
     spill: &'a Spill,
-    buffer: Array<u8>,
+    buffer: Buffer<u8>,
     next: usize,
     filled: usize,
     /// Offset in the file of the bytes after the buffer, and the end.
@@ -207,7 +207,7 @@ impl<'a> SpillReader<'a> {
     /// # Errors
     /// Too little memory under the budget.
     pub fn new(spill: &'a Spill, budget: &Arc<Budget>, buffer_bytes: usize) -> Result<Self> {
-        let buffer = Array::zeroed(budget, "reading a temporary file", buffer_bytes.max(64))?;
+        let buffer = Buffer::zeroed(budget, "reading a temporary file", buffer_bytes.max(64))?;
         let end_bytes = spill.len_bytes();
         Ok(SpillReader { spill, buffer, next: 0, filled: 0, offset_bytes: 0, end_bytes })
     }

@@ -10,7 +10,7 @@ use crate::common::{Costs, usage, with_names};
 use crate::phases::{Phase, most_bytes, most_of};
 use crate::rows::{for_each_rows, lazy_rows};
 use outcore_array::{Array, ArraySource, AxisPart, ElementType, column_asked};
-use outcore_declare::{Kind, NamedFact, NotConverged, Parameter, OptionValues};
+use outcore_declare::{Kind, NamedFact, NotConverged, OptionValues, Parameter};
 use outcore_image::{AtomicFile, BUFFER_BYTES, Error, Result, Stats};
 use outcore_io::{Reservation, Runtime};
 use outcore_table::{NumbersShape, Origin, PutRows, RowLabels, write_numbers};

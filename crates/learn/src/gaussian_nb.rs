@@ -14,7 +14,7 @@ use crate::moments::class_moments::{ClassMoments, Classes};
 use crate::phases::{Phase, bytes_of, require};
 use outcore_array::Array;
 use outcore_array::kernel::{Binary, Fold, Unary};
-use outcore_declare::{Fact, Parameter, OptionValues};
+use outcore_declare::{Fact, OptionValues, Parameter};
 use outcore_image::{Result, Stats};
 use outcore_io::Runtime;
 

@@ -23,7 +23,7 @@ use crate::tall::Space;
 use outcore_graph::{Direction, Edges, Frontier, KeptWeights, ListFold, ListPart, fold, vertex_map};
 use outcore_image::{Error, Result, Stats};
 use outcore_io::buffer::shared;
-use outcore_io::{Array, AtomicF64};
+use outcore_io::{AtomicF64, Buffer};
 use outcore_matrix::{Operand, Semiring, SparseMatrix, StoredProduct, StoredTarget};
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -114,11 +114,11 @@ struct Search<'a> {
     /// The matrices that distances are multiplied by, one after the other.
     operands: &'static [Operand],
     by_values: bool,
-    distances: Array<f64>,
-    product: Array<f64>,
+    distances: Buffer<f64>,
+    product: Buffer<f64>,
     /// From which vertex each comes, and when it was seen: circles are looked for there.
-    parents: Array<u32>,
-    seen: Array<u32>,
+    parents: Buffer<u32>,
+    seen: Buffer<u32>,
     /// By column: by how much a distance must fall to count. It depends on no other column.
     rounding: [f64; MOST_SOURCES],
     _weights: Vec<KeptWeights>,
@@ -140,8 +140,8 @@ impl<'a> Search<'a> {
         }
         graph.make_room(PURPOSE, bytes(width))?;
         let weights = operands.iter().filter(|_| by_values).map(|&operand| matrix.keep_values(operand));
-        let numbers = || Array::zeroed(budget, PURPOSE, rows * width);
-        let vertices = || Array::zeroed(budget, PURPOSE, rows);
+        let numbers = || Buffer::zeroed(budget, PURPOSE, rows * width);
+        let vertices = || Buffer::zeroed(budget, PURPOSE, rows);
         Ok(Search {
             matrix,
             space: Space { runtime: graph.runtime().clone(), rows, width, is_complex: false },

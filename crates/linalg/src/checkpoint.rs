@@ -14,7 +14,7 @@ use faer::Mat;
 use outcore_image::{Error, Result, check_file, write_file};
 use outcore_io::backend::Lock;
 use outcore_io::buffer::{raw_bytes, raw_bytes_mut};
-use outcore_io::{Array, Directory, Reservation, Runtime, Writer};
+use outcore_io::{Buffer, Directory, Reservation, Runtime, Writer};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -379,7 +379,7 @@ fn hold(runtime: &Runtime) -> Result<Reservation> {
 fn fingerprint(operator: &dyn Operator<'_>) -> Result<u32> {
     let width = if operator.matrix().is_complex() { 2 } else { 1 };
     let space = space(operator, width);
-    let vector = |rows| Array::zeroed(space.runtime.budget(), "vectors that tell matrices apart", rows * width);
+    let vector = |rows| Buffer::zeroed(space.runtime.budget(), "vectors that tell matrices apart", rows * width);
     let (mut factor, mut product) = (vector(space.rows)?, vector(operator.shape().0)?);
     space.randomize(&mut factor, |_| true, 0)?;
     operator.apply(&factor, width, &mut product)?;

@@ -11,7 +11,7 @@
 use crate::dense::{Dense, Store};
 use crate::tall::basis::temporary_folder;
 use crate::tall::vectors::Vectors;
-use outcore_declare::{Kind, NamedFact, NotConverged, Parameter, OptionValues};
+use outcore_declare::{Kind, NamedFact, NotConverged, OptionValues, Parameter};
 use outcore_graph::Graph;
 use outcore_image::{Error, Result, Stats};
 use outcore_ingest::SIDES;

@@ -4,7 +4,7 @@ use crate::spectral::embedding::Embedding;
 use crate::tall::vectors::{ComplexVectors, Parts, Vectors};
 use crate::tall::{check_room, for_each_row};
 use outcore_image::{Error, Result};
-use outcore_io::Array;
+use outcore_io::Buffer;
 use outcore_matrix::{Operand, SparseMatrix, UnnamedProduct};
 use outcore_table::{DenseHeader, DenseRows, write_dense};
 use std::ops::Range;
@@ -26,7 +26,7 @@ pub(crate) enum Store {
     Vectors(Vectors),
     Complex(ComplexVectors),
     /// Matrices stored one after the other, with rows in the order of the ids; side by side in the result.
-    Ordered(Array<f64>, usize),
+    Ordered(Buffer<f64>, usize),
     /// An embedding, and the sign of each column.
     Embedding(Box<Embedding>, Vec<f64>),
     /// In a temporary file, in the order of the image.
@@ -157,7 +157,7 @@ impl DenseRows for Dense {
                 let (parts, columns) = vectors.parts();
                 let width = parts.shape().1;
                 let budget = self.matrix.graph().runtime().budget();
-                let mut copy = Array::zeroed(budget, "parts of complex vectors", rows.len() * width)?;
+                let mut copy = Buffer::zeroed(budget, "parts of complex vectors", rows.len() * width)?;
                 parts.copy_rows(rows, 0..width, &mut copy)?;
                 for (row, numbers) in copy.chunks_exact(width.max(1)).zip(numbers.chunks_exact_mut(count)) {
                     put_complex(columns, 0..width, row, numbers);

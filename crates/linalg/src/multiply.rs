@@ -20,7 +20,7 @@ use outcore_declare::{DefaultValue, Fact, InputFile, Kind, Parameter};
 use outcore_image::{Error, Result};
 use outcore_ingest::Choice;
 use outcore_io::buffer::shared;
-use outcore_io::{Array, AtomicF64};
+use outcore_io::{AtomicF64, Buffer};
 use outcore_matrix::{DenseFactor, DenseFile, MOST_COLUMNS, Operand, ProductFile, Semiring, SparseMatrix};
 use outcore_table::{DenseHeader, is_array_file};
 use std::ops::Range;
@@ -173,11 +173,11 @@ impl SolverPlan for Multiplying {
 /// product, with the sums of its terms in absolute terms where they are rounded.
 struct Columns {
     width: usize,
-    factor: Array<f64>,
+    factor: Buffer<f64>,
     /// Absolute values of the factor, where it is a combination of others.
-    magnitudes: Option<Array<f64>>,
-    sums: Array<f64>,
-    bounds: Array<f64>,
+    magnitudes: Option<Buffer<f64>>,
+    sums: Buffer<f64>,
+    bounds: Buffer<f64>,
 }
 
 /// Numbers of an element that belong together: the parts of complex ones if the matrix is complex.
@@ -226,7 +226,7 @@ impl Multiplying {
     fn room(&self, matrix: &SparseMatrix, width: usize, with_magnitudes: bool) -> Result<Columns> {
         let (rows, inner) = matrix.shape_of(self.operand);
         let budget = matrix.graph().runtime().budget();
-        let array = |count: usize| Array::<f64>::zeroed(budget, "vectors of a verification", count * width);
+        let array = |count: usize| Buffer::<f64>::zeroed(budget, "vectors of a verification", count * width);
         let magnitudes = if with_magnitudes { Some(array(inner)?) } else { None };
         Ok(Columns { width, factor: array(inner)?, magnitudes, sums: array(rows)?, bounds: array(rows)? })
     }
@@ -323,9 +323,9 @@ impl Multiplying {
 }
 
 /// Position in the image of each row of an operand, rows in the order of ids.
-fn places(matrix: &SparseMatrix, operand: Operand) -> Result<Array<u32>> {
+fn places(matrix: &SparseMatrix, operand: Operand) -> Result<Buffer<u32>> {
     let rows = matrix.shape_of(operand).0;
-    let mut places = Array::zeroed(matrix.graph().runtime().budget(), "rows of a verification", rows)?;
+    let mut places = Buffer::zeroed(matrix.graph().runtime().budget(), "rows of a verification", rows)?;
     (0..rows).for_each(|place| places[matrix.row_of(operand, place)] = place as u32);
     Ok(places)
 }
@@ -341,7 +341,7 @@ struct Comparison<'m> {
 
 impl Comparison<'_> {
     /// Position in the image of each row of the product, rows in the order of its file; none if the orders are equal.
-    fn places(&self) -> Result<Option<Array<u32>>> {
+    fn places(&self) -> Result<Option<Buffer<u32>>> {
         match self.as_stored || self.matrix.is_in_order() {
             true => Ok(None),
             false => places(self.matrix, self.multiplying.operand).map(Some),
@@ -378,7 +378,7 @@ impl Comparison<'_> {
         let (places, parts) = (self.places()?, parts(self.matrix));
         let rows = self.matrix.shape_of(self.multiplying.operand).0;
         let budget = self.matrix.graph().runtime().budget();
-        let mut sums = Array::<f64>::zeroed(budget, "a verification", rows * parts)?;
+        let mut sums = Buffer::<f64>::zeroed(budget, "a verification", rows * parts)?;
         let all = shared::<AtomicF64>(&mut sums);
         self.scan(0..self.multiplying.numbers(), |row, piece, numbers| {
             for (column, number) in piece.zip(numbers) {

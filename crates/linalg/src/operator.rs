@@ -4,7 +4,7 @@ use crate::tall::{Space, ZERO, magnitude};
 use faer::c64;
 use outcore_graph::{Direction, KeptWeights};
 use outcore_image::{Error, Result, StatsBuilder};
-use outcore_io::{Array, Task, Unit};
+use outcore_io::{Buffer, Task, Unit};
 use outcore_matrix::{EntrySums, Operand, SparseMatrix};
 use std::cell::RefCell;
 
@@ -146,7 +146,7 @@ pub(crate) struct Squared<'a, 'c> {
     pub first: Counted<'a, 'c>,
     pub second: Counted<'a, 'c>,
     /// The product with the first.
-    pub between: RefCell<Array<f64>>,
+    pub between: RefCell<Buffer<f64>>,
 }
 
 impl<'a, 'c> Squared<'a, 'c> {
@@ -155,7 +155,7 @@ impl<'a, 'c> Squared<'a, 'c> {
         let first = Counted::new(matrix, operand, costs)?;
         let second = Counted::new(matrix, operand.transposed(), costs)?;
         let budget = matrix.graph().runtime().budget();
-        let between = Array::zeroed(budget, "vectors between two products", first.shape().0 * width)?;
+        let between = Buffer::zeroed(budget, "vectors between two products", first.shape().0 * width)?;
         Ok(Squared { first, second, between: RefCell::new(between) })
     }
 }

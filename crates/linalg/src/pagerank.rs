@@ -29,7 +29,7 @@ use crate::tall::basis::{Basis, Room, per_worker, temporary_folder};
 use crate::tall::vectors::Vectors;
 use outcore_algo::{Dangling, Stop, StoppedBy};
 use outcore_image::{Error, Result, Stats, require_disk};
-use outcore_io::{Array, lock};
+use outcore_io::{Buffer, lock};
 use outcore_matrix::{Operand, Semiring, SparseMatrix, StoredFile, StoredProduct, StoredTarget};
 use std::ops::Range;
 use std::sync::Mutex;
@@ -197,7 +197,7 @@ fn choose(matrix: &SparseMatrix, space: &Space, given: Option<usize>, by_values:
 
 /// A vector that is written and read from start to end.
 enum Store {
-    Memory(Array<f64>),
+    Memory(Buffer<f64>),
     File(StoredFile),
 }
 
@@ -205,7 +205,7 @@ impl Store {
     /// One in memory, if it is to be there.
     fn new(matrix: &SparseMatrix, space: &Space, in_memory: bool) -> Result<Self> {
         Ok(match in_memory {
-            true => Store::Memory(Array::zeroed(space.runtime.budget(), PURPOSE, space.rows)?),
+            true => Store::Memory(Buffer::zeroed(space.runtime.budget(), PURPOSE, space.rows)?),
             false => Store::File(StoredFile::create(matrix, space.rows, 1)?),
         })
     }
@@ -246,10 +246,10 @@ struct Walk<'a, 'o> {
     space: Space,
     by_values: bool,
     /// Ranks over the sums of their rows.
-    factor: Array<f64>,
+    factor: Buffer<f64>,
     product: Store,
     sums: Store,
-    buffers: Vec<Mutex<Array<f64>>>,
+    buffers: Vec<Mutex<Buffer<f64>>>,
     /// Divisor of the weights of jumps.
     jumps: f64,
     /// The rank of all rows with a sum of 0.
@@ -274,7 +274,7 @@ impl<'a, 'o> Walk<'a, 'o> {
             matrix,
             options,
             by_values,
-            factor: Array::zeroed(space.runtime.budget(), PURPOSE, space.rows)?,
+            factor: Buffer::zeroed(space.runtime.budget(), PURPOSE, space.rows)?,
             product: Store::new(matrix, &space, vectors > 1)?,
             sums: Store::new(matrix, &space, vectors > 2)?,
             buffers: per_worker(&space, "pieces of vectors", (3 - vectors) * PIECE_ROWS.min(space.rows))?,
@@ -390,7 +390,7 @@ impl<'a, 'o> Walk<'a, 'o> {
     }
 
     /// Makes ranks of the factor; says how many bytes were written to files, and read from them.
-    fn ranks(mut self) -> Result<(Array<f64>, [u64; 2])> {
+    fn ranks(mut self) -> Result<(Buffer<f64>, [u64; 2])> {
         let even = 1.0 / self.space.rows as f64;
         let (is_first, scale) = (self.iterations == 0, self.scale());
         let [] = self.sweep(false, |_, factor, _, sums, []| {

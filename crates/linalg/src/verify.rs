@@ -12,7 +12,7 @@ use faer::c64;
 use outcore_graph::{Direction, Edges, Frontier, ListPart, scan};
 use outcore_image::{Error, Result};
 use outcore_io::buffer::shared;
-use outcore_io::{Array, AtomicF64, SPLIT_MIX_STEP, split_mix};
+use outcore_io::{AtomicF64, Buffer, SPLIT_MIX_STEP, split_mix};
 use outcore_matrix::{Operand, SparseMatrix};
 use outcore_table::SWEPT_NUMBERS;
 use std::fmt::Display;
@@ -31,8 +31,8 @@ pub(crate) struct Pushed<'a> {
     matrix: &'a SparseMatrix,
     operand: Operand,
     /// The factor, in the order of the image.
-    pub factor: Array<f64>,
-    pub product: Array<f64>,
+    pub factor: Buffer<f64>,
+    pub product: Buffer<f64>,
 }
 
 /// The error for numbers that differ from the expected ones.
@@ -69,8 +69,8 @@ impl<'a> Pushed<'a> {
 }
 
 /// Zeros, one for each row or column, or a few.
-fn zeros(matrix: &SparseMatrix, count: usize) -> Result<Array<f64>> {
-    Array::zeroed(matrix.graph().runtime().budget(), "vectors of a verification", count)
+fn zeros(matrix: &SparseMatrix, count: usize) -> Result<Buffer<f64>> {
+    Buffer::zeroed(matrix.graph().runtime().budget(), "vectors of a verification", count)
 }
 
 /// Calls `add` with the row, the column and the value of every entry of an operand, column by column, on all workers.

@@ -7,7 +7,7 @@
 use crate::npy::{Element, Head, Kind, refusal};
 use outcore_image::{Error, Result};
 use outcore_io::buffer::{raw_bytes_mut, shared};
-use outcore_io::{Array, AtomicF64, DataFile, Input, Runtime, Spill, lock};
+use outcore_io::{AtomicF64, Buffer, DataFile, Input, Runtime, Spill, lock};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -182,13 +182,13 @@ impl DenseFile {
     ///
     /// # Errors
     /// Complex numbers where real ones are wanted; a file that cannot be read; no memory; a request to stop.
-    pub fn read(&self, runtime: &Runtime, purpose: &str, as_complex: bool) -> Result<Array<f64>> {
+    pub fn read(&self, runtime: &Runtime, purpose: &str, as_complex: bool) -> Result<Buffer<f64>> {
         if self.is_complex() && !as_complex {
             return Err(refusal(&self.path, "real numbers".to_owned(), "complex ones".to_owned()));
         }
         let parts = if as_complex { 2 } else { 1 };
         let (rows, width) = (self.layout.rows as usize, self.layout.columns as usize * parts);
-        let mut numbers = Array::zeroed(runtime.budget(), purpose, rows * width)?;
+        let mut numbers = Buffer::zeroed(runtime.budget(), purpose, rows * width)?;
         let all: &[AtomicF64] = shared(&mut numbers);
         self.scan(runtime, 0..width, as_complex, |rows, columns, found| {
             for (row, found) in rows.zip(found.chunks_exact(columns.len())) {
@@ -331,17 +331,17 @@ pub(crate) struct PieceBuffers {
 
 /// Memory of a worker: the bytes of a piece, its numbers, and a buffer of the same length.
 struct PieceBuffer {
-    bytes: Array<u8>,
-    numbers: Array<f64>,
-    room: Array<f64>,
+    bytes: Buffer<u8>,
+    numbers: Buffer<f64>,
+    room: Buffer<f64>,
 }
 
 impl PieceBuffers {
     pub fn new(runtime: &Runtime, piece_bytes: usize) -> Result<Self> {
         let (budget, purpose) = (runtime.budget(), "reading a dense matrix");
-        let array = || Array::zeroed(budget, purpose, piece_bytes / 8);
+        let array = || Buffer::zeroed(budget, purpose, piece_bytes / 8);
         let of_worker = |_| {
-            let bytes = Array::zeroed(budget, purpose, piece_bytes)?;
+            let bytes = Buffer::zeroed(budget, purpose, piece_bytes)?;
             Ok(Mutex::new(PieceBuffer { bytes, numbers: array()?, room: array()? }))
         };
         Ok(PieceBuffers { piece_bytes, of_workers: (0..runtime.threads()).map(of_worker).collect::<Result<_>>()? })

@@ -4,7 +4,7 @@ use crate::sparse::{Operand, SparseMatrix};
 use outcore_graph::{ListFold, ListPart, fold};
 use outcore_image::{Error, Result, Stats, StatsBuilder};
 use outcore_io::buffer::shared;
-use outcore_io::{Array, AtomicF64};
+use outcore_io::{AtomicF64, Buffer};
 
 impl SparseMatrix {
     /// The entries of the diagonal, 0 where there is none, in the order of the image: [`SparseMatrix::row_at`] says
@@ -15,13 +15,13 @@ impl SparseMatrix {
     ///
     /// # Errors
     /// A matrix that is not square; too little memory; a page that cannot be read or is damaged; a request to stop.
-    pub fn diagonal(&self, stats: &mut StatsBuilder) -> Result<Array<f64>> {
+    pub fn diagonal(&self, stats: &mut StatsBuilder) -> Result<Buffer<f64>> {
         let (rows, columns) = self.shape();
         if !self.is_square() {
             return Err(Error::Usage(format!("expected a square matrix, found one of {rows} x {columns}")));
         }
         let (budget, numbers) = (self.graph().runtime().budget(), rows as usize * self.parts());
-        let mut diagonal = Array::zeroed(budget, "the diagonal of a matrix", numbers)?;
+        let mut diagonal = Buffer::zeroed(budget, "the diagonal of a matrix", numbers)?;
         self.pass_diagonal(&mut diagonal, false, stats)?;
         Ok(diagonal)
     }

@@ -2,7 +2,7 @@
 
 use outcore_graph::{Bitmap, Graph};
 use outcore_image::{Error, Result};
-use outcore_io::Array;
+use outcore_io::Buffer;
 use outcore_table::{IdBatch, IdStream};
 
 const PURPOSE: &str = "rows of vertices";
@@ -11,7 +11,7 @@ const PURPOSE: &str = "rows of vertices";
 ///
 /// Ids that are adjacent whole numbers say their places themselves: two passes over the column, 4 bytes per vertex and
 /// a bit. Others are sorted.
-pub(crate) fn places(graph: &Graph) -> Result<Option<Array<u32>>> {
+pub(crate) fn places(graph: &Graph) -> Result<Option<Buffer<u32>>> {
     if graph.by_id_bytes() == 0 {
         return Ok(None);
     }
@@ -19,12 +19,12 @@ pub(crate) fn places(graph: &Graph) -> Result<Option<Array<u32>>> {
     let count = graph.vertices() as usize;
     let Some(least) = least_of_adjacent(graph)? else {
         let Some(by_id) = graph.by_id()? else { return Ok(None) };
-        let mut places = Array::zeroed(budget, PURPOSE, count)?;
+        let mut places = Buffer::zeroed(budget, PURPOSE, count)?;
         by_id.iter().zip(0..).for_each(|(&vertex, place)| places[vertex as usize] = place);
         return Ok(Some(places));
     };
     graph.make_room(PURPOSE, 4 * count as u64 + Bitmap::bytes(count as u64))?;
-    let mut places = Array::zeroed(budget, PURPOSE, count)?;
+    let mut places = Buffer::zeroed(budget, PURPOSE, count)?;
     let seen = Bitmap::new(budget, PURPOSE, count as u64)?;
     let mut twice = None;
     for_each_number(graph, |vertex, id| {

@@ -15,7 +15,7 @@ use crate::npy::{Element, Head, refusal};
 use outcore_graph::Graph;
 use outcore_image::{Error, PlacedFile, Result};
 use outcore_io::buffer::{raw_bytes, raw_bytes_mut, shared};
-use outcore_io::{Array, AtomicF64, Chain, Runtime, Sink, Spill, Streams, into_inner, lock};
+use outcore_io::{AtomicF64, Buffer, Chain, Runtime, Sink, Spill, Streams, into_inner, lock};
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -176,7 +176,7 @@ impl Output {
             return Ok(());
         }
         let rows = numbers.len() / width;
-        let mut column = Array::<f64>::zeroed(runtime.budget(), "a column of a product", rows.min(RUN_NUMBERS) * 2)?;
+        let mut column = Buffer::<f64>::zeroed(runtime.budget(), "a column of a product", rows.min(RUN_NUMBERS) * 2)?;
         for i in 0..width / self.parts {
             runtime.cancel().check()?;
             let at = at + i as u64 * self.layout.column_bytes;
@@ -285,7 +285,7 @@ pub(crate) struct Rows<'a> {
 pub(crate) struct Slot<'a> {
     /// The way to the temporary file, if there is one.
     sink: Option<Sink<'a>>,
-    numbers: Array<f64>,
+    numbers: Buffer<f64>,
     first: usize,
     rows: usize,
     width: usize,
@@ -295,7 +295,7 @@ impl<'a> Rows<'a> {
     pub fn new(runtime: &'a Runtime, output: &'a Output, bands: Bands, streams: Option<&'a Streams>) -> Result<Self> {
         let slot = |_| {
             let sink = streams.map(|streams| streams.sink(runtime, bands.count())).transpose()?;
-            let numbers = Array::zeroed(runtime.budget(), "rows of a product", RUN_NUMBERS)?;
+            let numbers = Buffer::zeroed(runtime.budget(), "rows of a product", RUN_NUMBERS)?;
             Ok(Mutex::new(Slot { sink, numbers, first: 0, rows: 0, width: 1 }))
         };
         let slots = (0..bands.slots).map(slot).collect::<Result<_>>()?;
@@ -386,13 +386,13 @@ pub(crate) fn write_bands(
 ) -> Result<u64> {
     let budget = runtime.budget();
     let most = bands.band_rows.min(bands.rows) * bands.columns;
-    let mut numbers = Array::<f64>::zeroed(budget, "rows of a product", most)?;
+    let mut numbers = Buffer::<f64>::zeroed(budget, "rows of a product", most)?;
     for band in 0..bands.count() {
         let (start, end) = (band * bands.band_rows, bands.rows.min((band + 1) * bands.band_rows));
         let numbers = &mut numbers[..(end - start) * bands.columns];
         let (places, next, landed) = (shared::<AtomicF64>(numbers), AtomicUsize::new(0), AtomicU64::new(0));
         runtime.run_on(chains.len(), |_| {
-            let mut words = Array::<u64>::zeroed(budget, "rows of a product", bands.block_words + 1)?;
+            let mut words = Buffer::<u64>::zeroed(budget, "rows of a product", bands.block_words + 1)?;
             while let Some(chains) = chains.get(next.fetch_add(1, Ordering::Relaxed)) {
                 let rows = land(runtime, bands, start, streams, chains[band], &mut words, places)?;
                 landed.fetch_add(rows, Ordering::Relaxed);

@@ -27,7 +27,7 @@ use outcore_graph::{
 use outcore_image::{Error, Result, Stats, StatsBuilder};
 use outcore_ingest::Choice;
 use outcore_io::buffer::{prefetch, shared};
-use outcore_io::{Array, AtomicF64, CancelFlag, Progress, Reclaim, Runtime, lock};
+use outcore_io::{AtomicF64, Buffer, CancelFlag, Progress, Reclaim, Runtime, lock};
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, Weak};
@@ -73,14 +73,14 @@ pub struct SparseMatrix {
     rows: Side,
     columns: Side,
     /// The row and column of every vertex, where the image is not in the order of ids.
-    places: Option<Arc<Array<u32>>>,
+    places: Option<Arc<Buffer<u32>>>,
     /// Columns of the last factor, for their memory: fresh memory costs about as much as a product of one column.
     idle: Arc<Idle>,
 }
 
 /// Memory for columns of a factor, which nobody uses now.
 #[derive(Default)]
-struct Idle(Mutex<Option<Array<f64>>>);
+struct Idle(Mutex<Option<Buffer<f64>>>);
 
 impl Reclaim for Idle {
     // The holder of the lock may be the thread that needs the memory.
@@ -216,7 +216,7 @@ impl SparseMatrix {
     }
 
     /// The row and column of every vertex, where the image is not in the order of ids.
-    pub(crate) fn places(&self) -> Option<&Array<u32>> {
+    pub(crate) fn places(&self) -> Option<&Buffer<u32>> {
         self.places.as_deref()
     }
 
@@ -419,7 +419,7 @@ impl SparseMatrix {
 }
 
 /// The place of a vertex in the order of the ids, or in that of the image.
-fn in_order(places: Option<&Array<u32>>, vertex: usize) -> usize {
+fn in_order(places: Option<&Buffer<u32>>, vertex: usize) -> usize {
     places.map_or(vertex, |places| places[vertex] as usize)
 }
 
@@ -455,9 +455,9 @@ pub(crate) struct Given<'a> {
     /// Columns of numbers: two for each complex one.
     pub columns: usize,
     /// Positions of the factor's rows, if their order is not that of the image.
-    pub places: Option<&'a Array<u32>>,
+    pub places: Option<&'a Buffer<u32>>,
     /// Positions of the product's rows, if their order is not that of the image.
-    pub product_places: Option<&'a Array<u32>>,
+    pub product_places: Option<&'a Buffer<u32>>,
     /// Whether entries count by their values, and not each as 1.
     pub by_values: bool,
     /// The rows of the product that are wanted, in the order of the image; all if there is nothing.
@@ -519,13 +519,13 @@ impl Part<'_, '_> {
     }
 
     /// The columns of the factor, side by side, with rows in the order of vertices, and zeros up to the width.
-    fn ordered<const W: usize>(&self) -> Result<Array<f64>> {
+    fn ordered<const W: usize>(&self) -> Result<Buffer<f64>> {
         let graph = &self.matrix.graph;
         let (first, count) = (self.inner.first, self.inner.count * W);
         let idle = lock(&self.matrix.idle.0).take().filter(|idle| idle.len() >= count);
         let mut ordered = match idle {
             Some(idle) => idle,
-            None => Array::zeroed(graph.runtime().budget(), "columns of a dense matrix", count)?,
+            None => Buffer::zeroed(graph.runtime().budget(), "columns of a dense matrix", count)?,
         };
         let (range, numbers) = (self.range(W), shared::<AtomicF64>(&mut ordered[..count]));
         let factor = match self.given.factor {

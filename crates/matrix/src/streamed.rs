@@ -21,7 +21,7 @@ use crate::sparse::{Given, MultiplyPlan, Operand, PURPOSE, Side, Source, SparseM
 use outcore_graph::{PAGE_BYTES, vertex_map};
 use outcore_image::{Error, Result, Stats, StatsBuilder, require_disk};
 use outcore_io::buffer::{raw_bytes, shared};
-use outcore_io::{Array, AtomicF64, Runtime, Spill};
+use outcore_io::{AtomicF64, Buffer, Runtime, Spill};
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -297,7 +297,7 @@ impl SparseMatrix {
         job: &Job<'_>,
         factor: DenseFactor<'_>,
         target: Target<'_, '_>,
-        product_places: Option<&Array<u32>>,
+        product_places: Option<&Buffer<u32>>,
         stats: &mut StatsBuilder,
     ) -> Result<[u64; 2]> {
         let panels = if job.panels { Some(job.panels(self)?) } else { None };
@@ -461,8 +461,8 @@ impl<'a> Job<'a> {
 }
 
 /// Position in the image of each row, rows in the order of ids.
-fn vertices(runtime: &Runtime, places: &[u32], Side { first, count }: Side) -> Result<Array<u32>> {
-    let mut vertices = Array::zeroed(runtime.budget(), "rows of vertices", count)?;
+fn vertices(runtime: &Runtime, places: &[u32], Side { first, count }: Side) -> Result<Buffer<u32>> {
+    let mut vertices = Buffer::zeroed(runtime.budget(), "rows of vertices", count)?;
     for (&place, vertex) in places[first..first + count].iter().zip(0..) {
         vertices[place as usize - first] = vertex;
     }
@@ -475,7 +475,7 @@ pub(crate) struct FileFactor<'a> {
     file: &'a DenseFile,
     inner: Side,
     /// Position in the image of each row of the file, if the image is in another order.
-    vertices: Option<Array<u32>>,
+    vertices: Option<Buffer<u32>>,
     columns: usize,
     parts: usize,
     /// Columns of numbers of a pass.

@@ -24,7 +24,7 @@ use outcore_ingest::parts::{
     bare_schema, batches_listed, check_end, damaged, guarded, header_bytes, schema_of, shared, start_bytes,
     unpacked_len,
 };
-use outcore_io::{Array as Memory, Budget, Reservation};
+use outcore_io::{Budget, Buffer as Memory, Reservation};
 use std::collections::HashMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};

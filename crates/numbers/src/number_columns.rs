@@ -10,7 +10,7 @@ use arrow_schema::DataType;
 use outcore_format::ElementType;
 use outcore_image::Error;
 use outcore_ingest::parts::{each_integer, each_real, is_integer, is_real};
-use outcore_io::{Array as Memory, Budget, Result, lock};
+use outcore_io::{Budget, Buffer as Memory, Result, lock};
 use std::path::Path;
 use std::sync::Mutex;
 

@@ -98,7 +98,7 @@ pub mod format {
 pub mod io {
     pub use outcore_ingest::hide_guarded_panics;
     pub use outcore_io::{
-        Array, AtomicF32, AtomicF64, Backend, Budget, CancelFlag, Fuse, Holder, MOST_SAMPLES, MOST_THREADS,
+        AtomicF32, AtomicF64, Backend, Budget, Buffer, CancelFlag, Fuse, Holder, MOST_SAMPLES, MOST_THREADS,
         Reservation, Sample, Sampler, Task, Turn, Watch, backend,
         buffer::{Plain, Raw, Shared},
         bytes_text, differing_texts, escaped, fill_standard_descriptors, folder, give_back_freed_memory, into_inner,
@@ -110,11 +110,11 @@ pub mod io {
 /// options, checks before a run, and forms of output. No other program needs them, and they change most often.
 pub mod front_ends {
     pub use outcore_algo::{
-        ALGORITHMS, Algorithm, ResultAttribute, DatumKind, Datum, Finding, GraphValues, Plan, Remedy, Say, Unconverged,
+        ALGORITHMS, Algorithm, Datum, DatumKind, Finding, GraphValues, Plan, Remedy, ResultAttribute, Say, Unconverged,
         graph500, graphalytics, least_limit,
     };
     pub use outcore_declare::{
-        Choice, Declared, DefaultValue, Fact, Kind, NotConverged, Parameter, Value, OptionValues, named, option_of,
+        Choice, Declared, DefaultValue, Fact, Kind, NotConverged, OptionValues, Parameter, Value, named, option_of,
     };
     pub use outcore_graph::{
         EXPORT_ENDINGS, VERTEX_ENDINGS, check_export_memory, check_vertex_table, export_with, takes_results,

@@ -13,7 +13,7 @@ use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use outcore_format::IdType;
 use outcore_image::{AtomicFile, Error, Image, Result, check_file, require_disk};
 use outcore_io::buffer::raw_bytes;
-use outcore_io::{Array, Unit, folder};
+use outcore_io::{Buffer, Unit, folder};
 use std::io::Write as _;
 use std::ops::Range;
 use std::path::Path;
@@ -202,7 +202,7 @@ fn write_array(image: &Arc<Image>, shape: &DenseHeader, rows: &dyn DenseRows, ou
         }
     };
     let together = together.clamp(shape.batch_rows(), count.max(1));
-    let mut part = Array::<f64>::zeroed(runtime.budget(), "rows of a result", together * numbers)?;
+    let mut part = Buffer::<f64>::zeroed(runtime.budget(), "rows of a result", together * numbers)?;
     let task = runtime.task("writing", Unit::Vertices, Some(count as u64));
     for first in (0..count).step_by(together) {
         let range = first..count.min(first + together);
@@ -224,7 +224,7 @@ fn write_table(image: &Arc<Image>, shape: &DenseHeader, rows: &dyn DenseRows, ou
     let schema = Arc::new(Schema::new(fields).with_metadata(shape.origin.metadata()));
     let (step, columns, wanted) = (shape.batch_rows(), shape.names.len(), &shape.vertices);
     let batches = |put: PutBatch<'_>| {
-        let mut numbers = Array::<f64>::zeroed(image.runtime().budget(), "rows of a result", step * columns)?;
+        let mut numbers = Buffer::<f64>::zeroed(image.runtime().budget(), "rows of a result", step * columns)?;
         // A second copy of the numbers, column by column, and the ids.
         let _batch = image.reserve("a batch of rows", (step * (8 * (2 * columns + 2) + ID_BYTES)) as u64)?;
         let mut stream = IdStream::new(image)?;

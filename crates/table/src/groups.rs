@@ -7,7 +7,7 @@ use crate::ids::{Id, ids_of};
 use crate::names::shown_members;
 use crate::table::{Column, Table};
 use outcore_image::Result;
-use outcore_io::Array;
+use outcore_io::Buffer;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
@@ -58,10 +58,10 @@ impl Table {
     }
 
     /// The number of rows that name each vertex.
-    fn group_counts(&self, column: &Column) -> Result<Array<u32>> {
+    fn group_counts(&self, column: &Column) -> Result<Buffer<u32>> {
         let (image, vertices) = (self.image(), self.image().manifest().vertices as usize);
         self.check_vertices()?;
-        let mut counts = Array::<u32>::zeroed(image.runtime().budget(), "the sizes of groups", vertices)?;
+        let mut counts = Buffer::<u32>::zeroed(image.runtime().budget(), "the sizes of groups", vertices)?;
         for (row, vertex) in self.vertices().enumerate() {
             if row % CHECKED_ROWS == 0 {
                 image.runtime().cancel().check()?;

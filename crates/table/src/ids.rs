@@ -7,7 +7,7 @@
 
 use outcore_format::{IdColumn, IdType, Order};
 use outcore_image::{ColumnStream, Error, Image, ImageFile, Result, STREAM_BYTES, TextStream};
-use outcore_io::{Array, Budget, Fuse, Reservation};
+use outcore_io::{Budget, Buffer, Fuse, Reservation};
 use std::sync::Arc;
 
 /// The most ids in a batch.
@@ -456,7 +456,7 @@ pub fn ids_of(image: &Image, vertices: &[u32]) -> Result<Vec<Id<String>>> {
 ///
 /// # Errors
 /// A column that cannot be read or is damaged, or no memory.
-pub fn by_id(image: &Image) -> Result<Option<Array<u32>>> {
+pub fn by_id(image: &Image) -> Result<Option<Buffer<u32>>> {
     if by_id_bytes(image) == 0 {
         return Ok(None);
     }
@@ -480,9 +480,9 @@ pub struct IdLookup {
 #[derive(Debug)]
 enum StoredIds {
     Range { first: i64, is_signed: bool },
-    Unsigned(Array<u64>),
-    Signed(Array<i64>),
-    Text { ends: Array<u64>, text: Array<u8> },
+    Unsigned(Buffer<u64>),
+    Signed(Buffer<i64>),
+    Text { ends: Buffer<u64>, text: Buffer<u8> },
 }
 
 impl IdLookup {
@@ -500,14 +500,14 @@ impl IdLookup {
                 return Ok(IdLookup { ids: StoredIds::Range { first: *first, is_signed } });
             }
             IdColumn::U64 { .. } | IdColumn::I64 { .. } if is_signed => {
-                StoredIds::Signed(Array::zeroed(budget, "the ids", count)?)
+                StoredIds::Signed(Buffer::zeroed(budget, "the ids", count)?)
             }
             IdColumn::U64 { .. } | IdColumn::I64 { .. } => {
-                StoredIds::Unsigned(Array::zeroed(budget, "the ids", count)?)
+                StoredIds::Unsigned(Buffer::zeroed(budget, "the ids", count)?)
             }
             IdColumn::String { text_bytes, .. } => StoredIds::Text {
-                ends: Array::zeroed(budget, "the ends of the ids", count)?,
-                text: Array::zeroed(budget, "the text of the ids", *text_bytes as usize)?,
+                ends: Buffer::zeroed(budget, "the ends of the ids", count)?,
+                text: Buffer::zeroed(budget, "the text of the ids", *text_bytes as usize)?,
             },
         };
         let mut stream = IdStream::new(image)?;
@@ -546,12 +546,12 @@ impl IdLookup {
     ///
     /// # Errors
     /// No memory.
-    pub fn by_id(&self, image: &Image) -> Result<Option<Array<u32>>> {
+    pub fn by_id(&self, image: &Image) -> Result<Option<Buffer<u32>>> {
         if by_id_bytes(image) == 0 {
             return Ok(None);
         }
         let (budget, count) = (image.runtime().budget(), image.manifest().vertices as usize);
-        let mut vertices = Array::<u32>::zeroed(budget, "vertices by id", count)?;
+        let mut vertices = Buffer::<u32>::zeroed(budget, "vertices by id", count)?;
         let _scratch = budget.reserve("sorting vertices by id", 4 * count as u64)?;
         vertices.iter_mut().zip(0..).for_each(|(slot, vertex)| *slot = vertex);
         // Within a class of degrees vertices are in order: a stable sort merges these runs.

@@ -12,7 +12,7 @@ use crate::ids::{BATCH_IDS, Id, IdBatch, IdLookup, IdStream};
 use crate::table::{Column, Members};
 use outcore_format::{IdColumn, Order};
 use outcore_image::{Error, Image, Result};
-use outcore_io::{Array, Reservation};
+use outcore_io::{Buffer, Reservation};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -45,10 +45,10 @@ fn least_part(image: &Image) -> u64 {
 
 /// The ids of the vertices that rows name, all of them or one group at a time.
 pub(crate) struct Names {
-    columns: Vec<(Column, Option<Array<u32>>)>,
+    columns: Vec<(Column, Option<Buffer<u32>>)>,
     /// The vertices of the rows, if these have an order of their own: each row then names its own vertex too. `None`
     /// for all vertices in vertex order.
-    order: Option<Arc<Array<u32>>>,
+    order: Option<Arc<Buffer<u32>>>,
     rows: usize,
     loaded: LoadedIds,
     /// Memory reserved for the next group, beside that of the current one: fewer ids at a time would be many passes.
@@ -70,7 +70,7 @@ impl Names {
     ///
     /// # Errors
     /// Ids that cannot be read or are damaged; no memory.
-    pub fn new(image: &Image, columns: &[(String, Column)], order: Option<Arc<Array<u32>>>) -> Result<Self> {
+    pub fn new(image: &Image, columns: &[(String, Column)], order: Option<Arc<Buffer<u32>>>) -> Result<Self> {
         let mut named = Vec::new();
         for (_, column) in columns {
             let smallest = match column {
@@ -256,7 +256,7 @@ impl Group {
 ///
 /// # Errors
 /// A vertex that the graph does not have, ids that cannot be read or are damaged; no memory.
-pub fn shown_members(image: &Image, components: &Array<u32>) -> Result<Option<Array<u32>>> {
+pub fn shown_members(image: &Image, components: &Buffer<u32>) -> Result<Option<Buffer<u32>>> {
     components.iter().max().map_or(Ok(()), |&greatest| image.check_vertex(greatest))?;
     if image.manifest().order == Order::Input {
         return Ok(None);
@@ -276,11 +276,11 @@ fn lookup(image: &Image) -> Result<Option<IdLookup>> {
 }
 
 /// The memory of the smallest members of components, before they are known: 0.
-fn room_for_smallest(image: &Image) -> Result<Array<u32>> {
+fn room_for_smallest(image: &Image) -> Result<Buffer<u32>> {
     const SMALLEST: &str = "the smallest ids of components";
     let vertices = image.manifest().vertices;
     image.make_room(SMALLEST, 4 * vertices)?;
-    Array::zeroed(image.runtime().budget(), SMALLEST, vertices as usize)
+    Buffer::zeroed(image.runtime().budget(), SMALLEST, vertices as usize)
 }
 
 /// Finds, for the smallest vertex of every component, the complement of the member with the smallest id.
@@ -290,8 +290,8 @@ fn room_for_smallest(image: &Image) -> Result<Array<u32>> {
 fn find_smallest(
     image: &Image,
     lookup: Option<&IdLookup>,
-    components: &Array<u32>,
-    smallest: &mut Array<u32>,
+    components: &Buffer<u32>,
+    smallest: &mut Buffer<u32>,
 ) -> Result<()> {
     let Some(lookup) = lookup else { return members_by_passes(image, components, smallest) };
     for (vertex, &component) in components.iter().enumerate() {
@@ -308,7 +308,7 @@ fn find_smallest(
 
 /// Finds the members with the smallest ids by passes over the ids: each handles the next components of more than one
 /// vertex, as many as fit the memory.
-fn members_by_passes(image: &Image, components: &Array<u32>, smallest: &mut Array<u32>) -> Result<()> {
+fn members_by_passes(image: &Image, components: &Buffer<u32>, smallest: &mut Buffer<u32>) -> Result<()> {
     let budget = image.runtime().budget();
     // The components of more than one vertex, by their smallest vertices.
     let purpose = "components of several vertices";
@@ -348,7 +348,7 @@ fn members_by_passes(image: &Image, components: &Array<u32>, smallest: &mut Arra
 }
 
 /// The members with the smallest ids, of the wanted components, by one pass over the ids.
-fn smallest_of(image: &Image, components: &Array<u32>, is_wanted: impl Fn(u32) -> bool) -> Result<Vec<(u32, u32)>> {
+fn smallest_of(image: &Image, components: &Buffer<u32>, is_wanted: impl Fn(u32) -> bool) -> Result<Vec<(u32, u32)>> {
     let reservation = image.reserve(PURPOSE, 0)?;
     let mut best: BTreeMap<u32, (u32, Id<String>)> = BTreeMap::new();
     let mut stream = IdStream::new(image)?;

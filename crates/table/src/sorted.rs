@@ -7,7 +7,7 @@ use crate::ids::by_id;
 use crate::table::Table;
 use crate::top::rank;
 use outcore_image::Result;
-use outcore_io::Array;
+use outcore_io::Buffer;
 use std::sync::Arc;
 
 impl Table {
@@ -23,14 +23,14 @@ impl Table {
         let mut order = match by_id(image)? {
             Some(order) => order,
             None => {
-                let mut order = Array::<u32>::zeroed(budget, "the order of rows", count)?;
+                let mut order = Buffer::<u32>::zeroed(budget, "the order of rows", count)?;
                 order.iter_mut().zip(0..).for_each(|(slot, vertex)| *slot = vertex);
                 order
             }
         };
         order.reservation().rename("the order of rows");
         if let Some(members) = self.members()? {
-            let mut own = Array::<u32>::zeroed(budget, "the order of rows", self.rows() as usize)?;
+            let mut own = Buffer::<u32>::zeroed(budget, "the order of rows", self.rows() as usize)?;
             let chosen = order.iter().copied().filter(|&vertex| members.contains(vertex));
             own.iter_mut().zip(chosen).for_each(|(slot, vertex)| *slot = vertex);
             order = own;

@@ -20,7 +20,7 @@ use bytes::Bytes;
 use outcore_format::{IdType, WeightKind};
 use outcore_image::{Error, Image, Result};
 use outcore_io::buffer::{Raw, raw_bytes};
-use outcore_io::{Array, Budget, Fuse, Reservation};
+use outcore_io::{Budget, Buffer, Fuse, Reservation};
 use serde::Serialize;
 use std::sync::Arc;
 
@@ -29,25 +29,25 @@ use std::sync::Arc;
 #[non_exhaustive]
 pub enum Column {
     /// Real numbers.
-    Real(Arc<Array<f64>>),
+    Real(Arc<Buffer<f64>>),
     /// Integers. Users calculate with them, so they are shown as signed.
-    Number(Arc<Array<u32>>),
+    Number(Arc<Buffer<u32>>),
     /// Integers that may be large, below 2^63. They are shown as signed, too.
-    Count(Arc<Array<u64>>),
+    Count(Arc<Buffer<u64>>),
     /// Integers of 64 bits without a sign, of vertex programs.
-    Unsigned(Arc<Array<u64>>),
+    Unsigned(Arc<Buffer<u64>>),
     /// Integers of 64 bits with a sign, of vertex programs.
-    Signed(Arc<Array<i64>>),
+    Signed(Arc<Buffer<i64>>),
     /// Levels: 0 is none, otherwise the level plus one.
-    Level(Arc<Array<u32>>),
+    Level(Arc<Buffer<u32>>),
     /// Distances: the complements of the bits of integers, or of real numbers, that are not negative; 0 is none.
-    Distance(Arc<Array<u64>>, WeightKind),
+    Distance(Arc<Buffer<u64>>, WeightKind),
     /// Vertices, such as parents: 0 is none, otherwise the bitwise complement of the vertex. Users see its id.
-    Vertex(Arc<Array<u32>>),
+    Vertex(Arc<Buffer<u32>>),
     /// Components: the smallest vertex of each. Users see the component's smallest id, in any order of vertices.
-    Component(Arc<Array<u32>>),
+    Component(Arc<Buffer<u32>>),
     /// Labels: a vertex for every vertex. Users see its id.
-    Label(Arc<Array<u32>>),
+    Label(Arc<Buffer<u32>>),
 }
 
 /// The kind of a column before it has values; see [`Column`].
@@ -183,11 +183,11 @@ pub struct Table {
     columns: Arc<Vec<(String, Column)>>,
     schema: SchemaRef,
     /// The vertices in the order of the rows, unless they are all vertices in their own order.
-    order: Option<Arc<Array<u32>>>,
+    order: Option<Arc<Buffer<u32>>>,
 }
 
 /// A set of vertices, one bit per vertex of the graph.
-pub(crate) struct Members(Array<u64>);
+pub(crate) struct Members(Buffer<u64>);
 
 impl Members {
     /// An empty set of vertices below `vertices`, reserved under the name `purpose`.
@@ -195,7 +195,7 @@ impl Members {
     /// # Errors
     /// Too little memory under the budget.
     pub fn none_of(budget: &Budget, purpose: &str, vertices: usize) -> outcore_io::Result<Self> {
-        Ok(Members(Array::zeroed(budget, purpose, vertices.div_ceil(64))?))
+        Ok(Members(Buffer::zeroed(budget, purpose, vertices.div_ceil(64))?))
     }
 
     pub fn insert(&mut self, vertex: u32) {
@@ -262,12 +262,12 @@ impl Table {
 
     /// The rows of these vertices, in their order.
     #[must_use]
-    pub fn in_order(&self, order: Arc<Array<u32>>) -> Self {
+    pub fn in_order(&self, order: Arc<Buffer<u32>>) -> Self {
         Table { order: Some(order), ..self.clone() }
     }
 
     /// The vertices in the order of the rows, unless they are all vertices in their own order.
-    pub fn order(&self) -> Option<&Arc<Array<u32>>> {
+    pub fn order(&self) -> Option<&Arc<Buffer<u32>>> {
         self.order.as_ref()
     }
 
@@ -294,7 +294,7 @@ impl Table {
         }
         let count = mask.iter().filter(|is_chosen| **is_chosen).count();
         self.image.make_room("the rows of a table", 4 * count as u64)?;
-        let mut order = Array::<u32>::zeroed(self.image.runtime().budget(), "the rows of a table", count)?;
+        let mut order = Buffer::<u32>::zeroed(self.image.runtime().budget(), "the rows of a table", count)?;
         let chosen = self.vertices().zip(mask).filter(|(_, is_chosen)| **is_chosen);
         order.iter_mut().zip(chosen).for_each(|(slot, (vertex, _))| *slot = vertex);
         Ok(self.in_order(Arc::new(order)))
@@ -402,7 +402,7 @@ impl Table {
 }
 
 /// The values of some rows.
-fn at<T: Raw>(values: &Array<T>, rows: &[u32]) -> impl Iterator<Item = T> {
+fn at<T: Raw>(values: &Buffer<T>, rows: &[u32]) -> impl Iterator<Item = T> {
     rows.iter().map(|&row| values[row as usize])
 }
 
@@ -586,7 +586,7 @@ fn follow_each_other(rows: &[u32]) -> bool {
 }
 
 /// A column of numbers as the bytes that batches share.
-struct SharedBytes<T: Raw>(Arc<Array<T>>);
+struct SharedBytes<T: Raw>(Arc<Buffer<T>>);
 
 impl<T: Raw> AsRef<[u8]> for SharedBytes<T> {
     fn as_ref(&self) -> &[u8] {
@@ -595,7 +595,7 @@ impl<T: Raw> AsRef<[u8]> for SharedBytes<T> {
 }
 
 /// Some values of a column, in its own memory.
-fn shared<T: Raw + ArrowNativeType>(values: &Arc<Array<T>>, first: usize, len: usize) -> ScalarBuffer<T> {
+fn shared<T: Raw + ArrowNativeType>(values: &Arc<Buffer<T>>, first: usize, len: usize) -> ScalarBuffer<T> {
     let bytes = Bytes::from_owner(SharedBytes(Arc::clone(values)));
     ScalarBuffer::new(Buffer::from(bytes), first, len)
 }

@@ -15,7 +15,7 @@ use crate::runtime::{run_sampled, settings};
 use functions::{Functions, Program, reals_bytes};
 use numpy::{Element, PyReadonlyArray1};
 use outcore::engine::{Frontier, ProgramOptions, run_program};
-use outcore::io::{Array, Raw, into_inner};
+use outcore::io::{Buffer, Raw, into_inner};
 use outcore::report::{Planned, Summary};
 use outcore::{Column, Graph};
 use pyo3::prelude::*;
@@ -161,10 +161,10 @@ fn copied<T: Raw + Element>(
     py: Python<'_>,
     graph: &Graph,
     values: &PyReadonlyArray1<'_, T>,
-) -> PyResult<Arc<Array<T>>> {
+) -> PyResult<Arc<Buffer<T>>> {
     let (budget, vertices) = (graph.runtime().budget(), graph.vertices());
     graph.make_room("results", 8 * vertices).map_err(|error| raise(py, error))?;
-    let column = Array::<T>::zeroed(budget, "results", vertices as usize);
+    let column = Buffer::<T>::zeroed(budget, "results", vertices as usize);
     let mut column = column.map_err(|error| raise(py, error))?;
     column.iter_mut().zip(values.as_array()).for_each(|(slot, &value)| *slot = value);
     Ok(Arc::new(column))

@@ -23,7 +23,11 @@ pub static MULTI_SOURCE_BFS: Algorithm = Algorithm {
         DEPTH_LIMIT,
     ],
     attributes: &[
-        ResultAttribute::new("reached", DatumKind::Wholes, "Per source, how many vertices were reached, itself included"),
+        ResultAttribute::new(
+            "reached",
+            DatumKind::Wholes,
+            "Per source, how many vertices were reached, itself included",
+        ),
         ResultAttribute::new(
             "depths",
             DatumKind::Wholes,

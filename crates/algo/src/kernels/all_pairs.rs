@@ -22,7 +22,7 @@ use crate::sources::Sources;
 use crate::state::Layout;
 use outcore_graph::{Direction, Graph};
 use outcore_image::{Error, Result, StatsBuilder};
-use outcore_io::Array;
+use outcore_io::Buffer;
 
 /// Options of all-pairs shortest paths.
 #[derive(Clone, Debug)]
@@ -43,7 +43,7 @@ impl Default for AllPairsOptions {
 #[non_exhaustive]
 pub struct AllPairs {
     /// The sources, as numbered in the image.
-    pub sources: Array<u32>,
+    pub sources: Buffer<u32>,
     /// The result of the searches along the edges; the targets are the sources.
     pub search: MultiSourceBfs,
     /// Lower bound of the diameter: the greatest distance between two vertices with a path.

@@ -34,7 +34,7 @@ use crate::visit::for_each_vertex;
 use outcore_declare::real_text;
 use outcore_graph::{Bitmap, Direction, Frontier, Graph, RANGE, SPARSE_SHARE, fold};
 use outcore_image::{Error, Result, Stats, StatsBuilder, SweepStats};
-use outcore_io::{Array, AtomicF64, Reservation, Unit};
+use outcore_io::{AtomicF64, Buffer, Reservation, Unit};
 use outcore_table::ColumnKind;
 use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 
@@ -63,9 +63,9 @@ impl Default for BetweennessOptions {
 #[non_exhaustive]
 pub struct Betweenness {
     /// Per vertex: its centrality, or an estimate of it.
-    pub scores: Array<f64>,
+    pub scores: Buffer<f64>,
     /// The sources, as numbered in the image.
-    pub sources: Array<u32>,
+    pub sources: Buffer<u32>,
     /// If the sources were drawn: with the chosen probability, no estimate is farther than this from the centrality. 0
     /// if all vertices are sources; infinite if the sources were given, for which no bound is known. At most the
     /// greatest possible value, which it is for a single source.
@@ -90,7 +90,7 @@ pub(crate) fn estimate(graph: &Graph, options: &BetweennessOptions) -> Estimate 
 
 /// Centralities; per column, the vertices by level; the sources of a level, its vertices, and room for either a search
 /// or the values of the columns.
-type State = (Array<AtomicF64>, Vec<ByLevel>, Array<AtomicU8>, Bitmap, Reservation);
+type State = (Buffer<AtomicF64>, Vec<ByLevel>, Buffer<AtomicU8>, Bitmap, Reservation);
 
 fn state(graph: &Graph, columns: u64) -> impl Layout<Made = State> {
     let vertices = graph.vertices();
@@ -105,7 +105,10 @@ fn state(graph: &Graph, columns: u64) -> impl Layout<Made = State> {
 }
 
 /// Path counts, dependencies, and what a level finds.
-fn values(graph: &Graph, columns: u64) -> impl Layout<Made = (Array<AtomicF64>, Array<AtomicF64>, Array<AtomicF64>)> {
+fn values(
+    graph: &Graph,
+    columns: u64,
+) -> impl Layout<Made = (Buffer<AtomicF64>, Buffer<AtomicF64>, Buffer<AtomicF64>)> {
     let rows = |purpose| array(graph, purpose, columns * graph.vertices());
     (rows("path counts"), rows("dependencies"), rows("values of a level"))
 }
@@ -215,13 +218,13 @@ impl Scale {
 struct Columns<'a, const B: usize> {
     graph: &'a Graph,
     endpoints: f64,
-    scores: Array<AtomicF64>,
+    scores: Buffer<AtomicF64>,
     reached: Vec<ByLevel>,
     /// Per source: the levels, in rising order, whose numbers of paths are less than those of the level before by
     /// another [`SCALE`].
     scaled: [Vec<u32>; B],
     /// Per vertex, the sources for which it is on the current level.
-    here: Array<AtomicU8>,
+    here: Buffer<AtomicU8>,
     /// The vertices of the level, if they are many.
     set: Bitmap,
 }
@@ -242,7 +245,7 @@ impl<'a, const B: usize> Columns<'a, B> {
         options: &BetweennessOptions,
         sources: &[u32],
         stats: &mut StatsBuilder,
-    ) -> Result<Array<AtomicF64>> {
+    ) -> Result<Buffer<AtomicF64>> {
         let (scores, reached, here, set, spare) = state(graph, B as u64).make()?;
         let endpoints = f64::from(u8::from(options.endpoints));
         let scaled = std::array::from_fn(|_| Vec::new());

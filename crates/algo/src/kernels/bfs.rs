@@ -33,7 +33,7 @@ use outcore_graph::{
     vertex_map,
 };
 use outcore_image::{Error, Result, Stats, StatsBuilder, SweepStats};
-use outcore_io::Array;
+use outcore_io::Buffer;
 use outcore_io::buffer::prefetch;
 use outcore_table::ColumnKind;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -55,9 +55,9 @@ pub struct BfsOptions {
 #[non_exhaustive]
 pub struct Bfs {
     /// Per vertex: its distance from the source plus one; 0 where there is no path.
-    pub(crate) levels: Array<u32>,
+    pub(crate) levels: Buffer<u32>,
     /// Per vertex: the complement of its parent; 0 where there is no path. The source is its own parent.
-    pub(crate) parents: Array<u32>,
+    pub(crate) parents: Buffer<u32>,
     /// How many vertices were reached, the source included.
     pub reached: u64,
     /// The greatest level that was found.
@@ -99,7 +99,7 @@ impl Bfs {
 }
 
 /// Levels, parents, hubs, and the frontier.
-type State<'g> = (Array<AtomicU32>, Stored<AtomicU32>, (Array<AtomicU32>, SweepStats), EdgeMapper<'g>);
+type State<'g> = (Buffer<AtomicU32>, Stored<AtomicU32>, (Buffer<AtomicU32>, SweepStats), EdgeMapper<'g>);
 
 fn state(graph: &Graph, source: u32) -> impl Layout<Made = State<'_>> {
     let vertices = graph.vertices();
@@ -162,9 +162,9 @@ pub fn bfs(graph: &Graph, options: &BfsOptions) -> Result<Bfs> {
 }
 
 struct Search {
-    levels: Array<AtomicU32>,
+    levels: Buffer<AtomicU32>,
     parents: Stored<AtomicU32>,
-    hubs: Array<AtomicU32>,
+    hubs: Buffer<AtomicU32>,
     /// The level of the vertices that the current step reaches, plus one: in `levels`, 0 is a vertex that is not
     /// reached.
     level: AtomicU32,

@@ -23,7 +23,7 @@ use crate::kernels::triads::corners::{self, Triads};
 use crate::visit::for_each_vertex;
 use outcore_graph::{Graph, vertex_sum};
 use outcore_image::{Result, Stats};
-use outcore_io::Array;
+use outcore_io::Buffer;
 use std::sync::atomic::Ordering;
 
 /// Options of clustering coefficients: there are none.
@@ -36,7 +36,7 @@ pub struct ClusteringOptions {}
 #[non_exhaustive]
 pub struct Clustering {
     /// Per vertex: its coefficient.
-    pub coefficients: Array<f64>,
+    pub coefficients: Buffer<f64>,
     /// The mean of the coefficients; 0 if there are no vertices.
     pub average: f64,
     /// The triangles of all vertices over those that all could have; 0 if they could have none.
@@ -73,7 +73,7 @@ pub struct LccOptions {}
 #[non_exhaustive]
 pub struct Lcc {
     /// Per vertex: its coefficient.
-    pub coefficients: Array<f64>,
+    pub coefficients: Buffer<f64>,
     /// The mean of the coefficients; 0 if there are no vertices.
     pub average: f64,
     /// Statistics of the run.

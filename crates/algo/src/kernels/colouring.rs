@@ -15,12 +15,12 @@
 use outcore_graph::{Bitmap, Direction, EdgeMapper, Graph, Next, vertex_map};
 use outcore_image::{Result, StatsBuilder};
 use outcore_ingest::mix_32;
-use outcore_io::Array;
+use outcore_io::Buffer;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 /// The component or the class of every vertex.
 pub(crate) struct Classes {
-    pub labels: Array<AtomicU32>,
+    pub labels: Buffer<AtomicU32>,
     /// The vertices whose component is not known.
     pub unsettled: Bitmap,
 }

@@ -19,7 +19,7 @@ use crate::state::{Layout, array, bitmap};
 use crate::visit::{count_vertices, for_each_list, for_each_vertex};
 use outcore_graph::{Bitmap, Frontier, Graph, vertex_map};
 use outcore_image::{Result, Stats, StatsBuilder};
-use outcore_io::Array;
+use outcore_io::Buffer;
 use outcore_table::ColumnKind;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -33,7 +33,7 @@ pub struct ComponentsOptions {}
 #[non_exhaustive]
 pub struct Components {
     /// Per vertex: the smallest vertex of its component, as numbered in the image.
-    pub labels: Array<u32>,
+    pub labels: Buffer<u32>,
     /// How many components there are.
     pub count: u64,
     /// Statistics of the run.
@@ -41,12 +41,12 @@ pub struct Components {
 }
 
 /// Parents, and the vertices outside the giant component.
-fn state(graph: &Graph) -> impl Layout<Made = (Array<AtomicU32>, Bitmap)> {
+fn state(graph: &Graph) -> impl Layout<Made = (Buffer<AtomicU32>, Bitmap)> {
     let vertices = graph.vertices();
     (array(graph, "components", vertices), bitmap(graph, "vertices outside the giant component", vertices))
 }
 
-pub(crate) fn sizes(graph: &Graph) -> impl Layout<Made = Array<AtomicU32>> {
+pub(crate) fn sizes(graph: &Graph) -> impl Layout<Made = Buffer<AtomicU32>> {
     array(graph, "component sizes", graph.vertices())
 }
 
@@ -91,7 +91,7 @@ pub fn components(graph: &Graph, _options: &ComponentsOptions) -> Result<Compone
 
 impl Components {
     /// Components with these labels, which are counted.
-    pub(crate) fn new(graph: &Graph, labels: Array<AtomicU32>, stats: StatsBuilder) -> Result<Self> {
+    pub(crate) fn new(graph: &Graph, labels: Buffer<AtomicU32>, stats: StatsBuilder) -> Result<Self> {
         let count = count_vertices(graph, |v| labels[v as usize].load(Ordering::Relaxed) == v)?;
         let labels = labels.into_values();
         Ok(Components { labels, count, stats: stats.finish(graph.runtime(), graph.all_pages()) })
@@ -102,7 +102,7 @@ impl Components {
     ///
     /// # Errors
     /// Another graph, no memory, or a request to stop.
-    pub fn sizes(&self, graph: &Graph) -> Result<Array<u32>> {
+    pub fn sizes(&self, graph: &Graph) -> Result<Buffer<u32>> {
         self.stats.check_image(graph.image())?;
         let sizes = sizes(graph);
         graph.make_room("component sizes", sizes.bytes())?;
@@ -123,7 +123,7 @@ const SAMPLES: usize = 4096;
 
 /// Trees over the vertices, in which parents are smaller than their children.
 struct Forest {
-    parents: Array<AtomicU32>,
+    parents: Buffer<AtomicU32>,
 }
 
 impl Forest {

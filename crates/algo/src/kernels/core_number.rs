@@ -24,7 +24,7 @@ use crate::visit::{for_each_list, for_each_vertex, loops_in, may_have_loops};
 use outcore_format::Lists;
 use outcore_graph::{Bitmap, Direction, Frontier, Graph, Weights, scan_pages, vertex_map};
 use outcore_image::{Error, Result, Stats, StatsBuilder, SweepStats};
-use outcore_io::Array;
+use outcore_io::Buffer;
 use outcore_io::buffer::prefetched;
 use outcore_table::ColumnKind;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -39,7 +39,7 @@ pub struct CoreNumbersOptions {}
 #[non_exhaustive]
 pub struct CoreNumbers {
     /// Per vertex: its core number.
-    pub cores: Array<u32>,
+    pub cores: Buffer<u32>,
     /// The greatest core number.
     pub max_core: u32,
     /// Statistics of the run.
@@ -47,7 +47,7 @@ pub struct CoreNumbers {
 }
 
 /// Degrees, vertices of the next levels, and per direction those removed, and those of them that a sweep visits.
-type State = (Array<AtomicU32>, Bitmap, Vec<(Bitmap, Bitmap)>);
+type State = (Buffer<AtomicU32>, Bitmap, Vec<(Bitmap, Bitmap)>);
 
 fn state(graph: &Graph) -> impl Layout<Made = State> {
     let set = || bitmap(graph, "removed vertices", graph.vertices());
@@ -95,7 +95,7 @@ const HORIZON_LEVELS: u32 = 64;
 struct Peel<'a> {
     graph: &'a Graph,
     /// The edges of a vertex that remain, at least k.
-    degrees: Array<AtomicU32>,
+    degrees: Buffer<AtomicU32>,
     /// The level.
     k: u32,
     /// The vertices that remain with degrees below the horizon, and perhaps some that do not.

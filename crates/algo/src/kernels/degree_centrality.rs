@@ -14,7 +14,7 @@ use crate::visit::{for_each_list, for_each_vertex, loops_in, may_have_loops};
 use outcore_graph::{Direction, Frontier, Graph, ListPart};
 use outcore_image::{Result, Stats, StatsBuilder};
 use outcore_ingest::Choice;
-use outcore_io::{Array, AtomicF64};
+use outcore_io::{AtomicF64, Buffer};
 use outcore_table::ColumnKind;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -66,14 +66,14 @@ pub struct DegreeCentralityOptions {
 #[non_exhaustive]
 pub struct DegreeCentrality {
     /// Per vertex: the number of its edges over that of the other vertices; 1 if there are none.
-    pub centralities: Array<f64>,
+    pub centralities: Buffer<f64>,
     /// The greatest number of edges of a vertex.
     pub max_degree: u64,
     /// Statistics of the run.
     pub stats: Stats,
 }
 
-fn state(graph: &Graph) -> impl Layout<Made = Array<AtomicF64>> {
+fn state(graph: &Graph) -> impl Layout<Made = Buffer<AtomicF64>> {
     array(graph, "degree centralities", graph.vertices())
 }
 

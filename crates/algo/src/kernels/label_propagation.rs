@@ -31,7 +31,7 @@ use crate::visit::{count_vertices, for_each_list, for_each_vertex};
 use outcore_graph::{Bitmap, Frontier, Graph, ListPart};
 use outcore_image::{Error, Result, Stats, StatsBuilder, SweepStats};
 use outcore_io::buffer::prefetched;
-use outcore_io::{Array, Unit, lock};
+use outcore_io::{Buffer, Unit, lock};
 use outcore_table::ColumnKind;
 use std::ops::Range;
 use std::sync::Mutex;
@@ -56,7 +56,7 @@ impl Default for LabelPropagationOptions {
 #[non_exhaustive]
 pub struct LabelPropagation {
     /// Per vertex: the vertex whose id is its label.
-    pub labels: Array<u32>,
+    pub labels: Buffer<u32>,
     /// The number of different labels.
     pub count: u64,
     /// How many iterations were made.
@@ -77,7 +77,7 @@ const WHOLE_ITERATIONS: u32 = 2;
 pub const COUNTED: usize = 1 << 15;
 
 /// Vertices by id, labels, next labels, degrees, and the vertices that changed and that are marked.
-type State = (Option<Array<u32>>, Array<AtomicU32>, Array<AtomicU32>, Array<AtomicU32>, (Bitmap, Bitmap));
+type State = (Option<Buffer<u32>>, Buffer<AtomicU32>, Buffer<AtomicU32>, Buffer<AtomicU32>, (Bitmap, Bitmap));
 
 fn state(graph: &Graph) -> impl Layout<Made = State> {
     let vertices = graph.vertices();
@@ -144,11 +144,11 @@ pub fn label_propagation(graph: &Graph, options: &LabelPropagationOptions) -> Re
 struct Propagation<'a> {
     graph: &'a Graph,
     /// The vertices in the order of their ids, if their numbers are not.
-    by_id: Option<Array<u32>>,
-    labels: Array<AtomicU32>,
+    by_id: Option<Buffer<u32>>,
+    labels: Buffer<AtomicU32>,
     /// The next labels of processed vertices; the labels of one iteration ago of the others.
-    next: Array<AtomicU32>,
-    degrees: Array<AtomicU32>,
+    next: Buffer<AtomicU32>,
+    degrees: Buffer<AtomicU32>,
     /// The vertices whose labels are not those of two iterations ago.
     changed: Bitmap,
     /// The vertices to process.
@@ -327,14 +327,14 @@ impl<'a> Propagation<'a> {
 
 /// The labels of the neighbours of a block's vertices.
 struct Buffer {
-    labels: Array<AtomicU32>,
+    labels: Buffer<AtomicU32>,
     /// Where the labels of every vertex of the block end.
-    ends: Array<AtomicU32>,
+    ends: Buffer<AtomicU32>,
     counters: Vec<Mutex<Counter>>,
 }
 
 /// Labels, and how often each was seen: 0 times where there is none.
-pub type Counter = Array<[u32; 2]>;
+pub type Counter = Buffer<[u32; 2]>;
 
 impl Buffer {
     /// A buffer of the usual capacity if there is memory for it, else of the least.

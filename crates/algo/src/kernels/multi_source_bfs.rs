@@ -27,7 +27,7 @@ use crate::state::{Layout, array, bitmap, hubs};
 use crate::visit::for_each_list;
 use outcore_graph::{Bitmap, Direction, Frontier, Graph, RANGE, SPARSE_SHARE, is_small_push, scan, vertex_map};
 use outcore_image::{Result, StatsBuilder, SweepStats};
-use outcore_io::Array;
+use outcore_io::Buffer;
 use outcore_io::buffer::prefetched;
 use outcore_table::ColumnKind;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
@@ -46,8 +46,8 @@ pub(crate) fn estimate(graph: &Graph, options: &MultiSourceBfsOptions) -> Estima
 }
 
 /// Hubs; the rows `seen`, `visit` and `next`; and the vertices that push and that pull.
-type State = ((Array<AtomicU32>, SweepStats), Bits, Bits, Bits, (Bitmap, Bitmap));
-type Bits = Array<AtomicU64>;
+type State = ((Buffer<AtomicU32>, SweepStats), Bits, Bits, Bits, (Bitmap, Bitmap));
+type Bits = Buffer<AtomicU64>;
 
 /// The state of searches against a direction, with rows of `words` words.
 fn state(graph: &Graph, backwards: Direction, words: u64) -> impl Layout<Made = State> {
@@ -111,7 +111,7 @@ struct Searches<'a, const W: usize> {
     graph: &'a Graph,
     onwards: Direction,
     /// Per vertex, the neighbour of the greatest degree from which steps lead to it.
-    hubs: Array<AtomicU32>,
+    hubs: Buffer<AtomicU32>,
     seen: Rows<AtomicU64, W>,
     visit: Rows<AtomicU64, W>,
     next: Rows<AtomicU64, W>,

@@ -18,7 +18,7 @@ use crate::visit::{count_vertices, for_each_list};
 use outcore_graph::{Direction, Frontier, Graph};
 use outcore_image::{Result, Stats, StatsBuilder};
 use outcore_io::buffer::prefetched;
-use outcore_io::{Array, Reservation};
+use outcore_io::{Buffer, Reservation};
 use outcore_table::{ColumnKind, distance_bits};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -35,7 +35,7 @@ pub struct NodeBoundaryOptions {
 #[non_exhaustive]
 pub struct NodeBoundary {
     /// Per vertex: the complement of the number of edges that lead to it from the set; 0 if it is not in the boundary.
-    pub(crate) edges: Array<u64>,
+    pub(crate) edges: Buffer<u64>,
     /// How many vertices are in the boundary.
     pub count: u64,
     /// Statistics of the run.
@@ -62,7 +62,7 @@ impl NodeBoundary {
 }
 
 /// The counts of edges, and the set in rising order.
-fn state(graph: &Graph, options: &NodeBoundaryOptions) -> impl Layout<Made = (Array<AtomicU64>, Reservation)> {
+fn state(graph: &Graph, options: &NodeBoundaryOptions) -> impl Layout<Made = (Buffer<AtomicU64>, Reservation)> {
     let set_bytes = 8 * options.vertices.len() as u64;
     (array(graph, "edges from the set", graph.vertices()), reservation(graph, "the set in rising order", set_bytes))
 }

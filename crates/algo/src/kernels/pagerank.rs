@@ -8,7 +8,7 @@ use outcore_declare::real_text;
 use outcore_graph::{Direction, Graph};
 use outcore_image::{Error, Result, Stats, StatsBuilder};
 use outcore_ingest::Choice;
-use outcore_io::Array;
+use outcore_io::Buffer;
 
 /// The treatment of the rank of vertices without out-edges.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -110,7 +110,7 @@ impl Default for PageRankOptions {
 #[non_exhaustive]
 pub struct PageRank {
     /// Per vertex: its rank.
-    pub ranks: Array<f64>,
+    pub ranks: Buffer<f64>,
     /// How many iterations, or rounds of pushes, were made.
     pub iterations: u32,
     /// The sum over all vertices of the absolute change in the last iteration. Ranks are at most alpha / (1 - alpha)

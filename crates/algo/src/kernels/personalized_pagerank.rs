@@ -27,7 +27,7 @@ use outcore_declare::real_text;
 use outcore_graph::{Bitmap, Direction, Edges, Frontier, Graph, ListFold, ListPart, fold, vertex_sum};
 use outcore_image::{Error, Result, Stats, StatsBuilder};
 use outcore_io::buffer::prefetched;
-use outcore_io::{Array, AtomicF64, Reservation};
+use outcore_io::{AtomicF64, Buffer, Reservation};
 use outcore_table::ColumnKind;
 
 /// The most sets of seeds that are done together.
@@ -72,7 +72,7 @@ impl PersonalizedPageRankOptions {
 #[non_exhaustive]
 pub struct PersonalizedPageRank {
     /// Per set of seeds, and per vertex: its rank.
-    pub ranks: Vec<Array<f64>>,
+    pub ranks: Vec<Buffer<f64>>,
     /// How many iterations were made, of the sets with the most.
     pub iterations: u32,
     /// The sum over all vertices of the absolute change in the last iteration, of the set with the greatest.
@@ -89,7 +89,7 @@ fn seeds(graph: &Graph, options: &PersonalizedPageRankOptions) -> impl Layout<Ma
 }
 
 /// Contributions and next ones, side by side; the ranks of every set; and the vertices that are seeds.
-type State = (Array<AtomicF64>, Array<AtomicF64>, Vec<Array<AtomicF64>>, Bitmap);
+type State = (Buffer<AtomicF64>, Buffer<AtomicF64>, Vec<Buffer<AtomicF64>>, Bitmap);
 
 fn state(graph: &Graph, together: usize, sets: usize) -> impl Layout<Made = State> {
     let vertices = graph.vertices();
@@ -134,7 +134,7 @@ pub fn personalized_pagerank(graph: &Graph, options: &PersonalizedPageRankOption
     let vertices = if options.seeds.is_empty() { 0 } else { graph.vertices() };
     let stopped_by = options.stop.outcome(options.tol, vertices, residual);
     let stats = finish(graph, &options.common(), stats, stopped_by);
-    let ranks = ranks.into_iter().map(Array::into_values).collect();
+    let ranks = ranks.into_iter().map(Buffer::into_values).collect();
     Ok(PersonalizedPageRank { ranks, iterations, residual, stopped_by, stats })
 }
 
@@ -174,7 +174,7 @@ pub(crate) fn normalized(graph: &Graph, set: &[(u32, f64)]) -> Result<Vec<(u32, 
 struct Run<'a> {
     graph: &'a Graph,
     options: &'a PersonalizedPageRankOptions,
-    ranks: Vec<Array<AtomicF64>>,
+    ranks: Vec<Buffer<AtomicF64>>,
     iterations: u32,
     residual: f64,
     stats: StatsBuilder,

@@ -19,7 +19,7 @@ use crate::stored::Stored;
 use crate::visit::{for_each_list, may_have_loops};
 use outcore_graph::{Bitmap, Direction, Frontier, Graph};
 use outcore_image::{Error, Result, Stats, StatsBuilder};
-use outcore_io::{Array, lock};
+use outcore_io::{Buffer, lock};
 use outcore_table::{ColumnKind, distance_bits};
 use std::sync::Mutex;
 use std::sync::atomic::AtomicU64;
@@ -34,7 +34,7 @@ pub struct ReciprocityOptions {}
 #[non_exhaustive]
 pub struct Reciprocity {
     /// Per vertex: the complement of its reciprocity's bits; 0 if it has no edges.
-    pub(crate) reciprocities: Array<u64>,
+    pub(crate) reciprocities: Buffer<u64>,
     /// The share of all edges that have an opposite one, those from a vertex to itself left out above the line; not a
     /// number if there are no edges.
     pub overall: f64,

@@ -33,7 +33,7 @@ use crate::stored::Stored;
 use crate::visit::for_each_list;
 use outcore_graph::{Frontier, Graph};
 use outcore_image::{Error, Result, Stats, StatsBuilder};
-use outcore_io::{Array, Reservation};
+use outcore_io::{Buffer, Reservation};
 use outcore_table::ColumnKind;
 use std::cmp::Reverse;
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
@@ -76,7 +76,7 @@ pub struct ScanStatistics {
 }
 
 /// The statistics of some vertices as one number per vertex, which others do not have.
-pub(crate) fn spread(graph: &Graph, found: &ScanStatistics) -> Result<Array<u64>> {
+pub(crate) fn spread(graph: &Graph, found: &ScanStatistics) -> Result<Buffer<u64>> {
     check_vertices(graph, &found.vertices)?;
     let values = Stored::<AtomicU64>::layout(graph, NAME);
     graph.make_room(NAME, values.bytes())?;
@@ -86,7 +86,7 @@ pub(crate) fn spread(graph: &Graph, found: &ScanStatistics) -> Result<Array<u64>
 }
 
 /// For examining few vertices: degrees, how many vertices have each, marks, and room for bounds.
-type State = (Array<AtomicU32>, Array<AtomicU32>, Array<AtomicU8>, Reservation);
+type State = (Buffer<AtomicU32>, Buffer<AtomicU32>, Buffer<AtomicU8>, Reservation);
 
 fn state(graph: &Graph) -> impl Layout<Made = State> {
     // Degrees beyond those that neighbours give make no difference.
@@ -198,15 +198,15 @@ fn examine_all(graph: &Graph, best: &mut Best, stats: &mut StatsBuilder) -> Resu
 /// The degrees of all vertices, and the bounds that they give for neighbourhoods.
 struct Degrees {
     /// Per vertex: the lengths of its lists together.
-    of: Array<AtomicU32>,
+    of: Buffer<AtomicU32>,
     /// How many vertices have each degree, the last one or a greater one.
-    counts: Array<AtomicU32>,
+    counts: Buffer<AtomicU32>,
     /// The greatest number of edges that can join two vertices.
     ways: u64,
 }
 
 impl Degrees {
-    fn new(graph: &Graph, of: Array<AtomicU32>, counts: Array<AtomicU32>, stats: &mut StatsBuilder) -> Result<Self> {
+    fn new(graph: &Graph, of: Buffer<AtomicU32>, counts: Buffer<AtomicU32>, stats: &mut StatsBuilder) -> Result<Self> {
         count_edges(graph, &of, stats)?;
         let degrees = Degrees { of, counts, ways: graph.directions().len() as u64 };
         for vertex in 0..graph.vertices() as u32 {
@@ -314,7 +314,7 @@ impl Degrees {
 /// Counts the edges of the neighbourhoods of a group of vertices, in rising order, and offers them as the greatest.
 fn examine(
     graph: &Graph,
-    marks: &Array<AtomicU8>,
+    marks: &Buffer<AtomicU8>,
     group: &[u32],
     best: &mut Best,
     stats: &mut StatsBuilder,

@@ -33,7 +33,7 @@ use crate::weights::{Refused, note};
 use outcore_format::WeightKind;
 use outcore_graph::{Direction, Edges, Graph, Labels, ListPart, Relaxer, Thin};
 use outcore_image::{Error, Result, Stats, StatsBuilder};
-use outcore_io::Array;
+use outcore_io::Buffer;
 use outcore_io::buffer::{prefetch, prefetched};
 use outcore_table::{ColumnKind, distance_number};
 use std::marker::PhantomData;
@@ -63,12 +63,12 @@ impl Default for SsspOptions {
 #[non_exhaustive]
 pub struct Sssp {
     /// Per vertex: the complement of its distance's bits; 0 where there is no path.
-    pub(crate) distances: Array<u64>,
+    pub(crate) distances: Buffer<u64>,
     /// The kind of distances.
     pub kind: WeightKind,
     /// Per vertex: the complement of the vertex before it on a shortest path; 0 where there is no path. The source is
     /// its own.
-    pub(crate) parents: Array<u32>,
+    pub(crate) parents: Buffer<u32>,
     /// How many vertices have a path, the source included.
     pub reached: u64,
     /// Statistics of the run.

@@ -37,7 +37,7 @@ use crate::state::{Layout, array, bitmap, part};
 use crate::visit::{for_each_list, for_each_vertex};
 use outcore_graph::{Bitmap, Decision, Direction, EdgeMap, EdgeMapper, Frontier, Graph, ListPart, scan};
 use outcore_image::{Result, StatsBuilder};
-use outcore_io::Array;
+use outcore_io::Buffer;
 use outcore_table::ColumnKind;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
@@ -49,7 +49,8 @@ pub struct StrongComponentsOptions {
 }
 
 /// Labels and unsettled vertices, two numbers per vertex, the vertices that searches reached, and the frontier.
-type State<'g> = ((Array<AtomicU32>, Bitmap), (Array<AtomicU32>, Array<AtomicU32>), (Bitmap, Bitmap), EdgeMapper<'g>);
+type State<'g> =
+    ((Buffer<AtomicU32>, Bitmap), (Buffer<AtomicU32>, Buffer<AtomicU32>), (Bitmap, Bitmap), EdgeMapper<'g>);
 
 fn state(graph: &Graph) -> impl Layout<Made = State<'_>> {
     let (numbers, set) = (|name| array(graph, name, graph.vertices()), |name| bitmap(graph, name, graph.vertices()));
@@ -123,8 +124,8 @@ struct Work<'a> {
     graph: &'a Graph,
     options: StrongComponentsOptions,
     classes: Classes,
-    first: Array<AtomicU32>,
-    second: Array<AtomicU32>,
+    first: Buffer<AtomicU32>,
+    second: Buffer<AtomicU32>,
     reached: Bitmap,
     returned: Bitmap,
     mapper: EdgeMapper<'a>,

@@ -12,7 +12,7 @@
 use crate::state::{Layout, array};
 use outcore_graph::{Bitmap, Graph};
 use outcore_image::Result;
-use outcore_io::{Array, Runtime};
+use outcore_io::{Buffer, Runtime};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
 /// The number of edges between two checks of the request to stop.
@@ -22,13 +22,13 @@ const CANCEL_CHECK: u64 = 1 << 20;
 pub(crate) struct Remainder<'a> {
     heads: &'a [AtomicU32],
     /// A target, and in the lower half the next edge.
-    edges: Array<AtomicU64>,
+    edges: Buffer<AtomicU64>,
     added: AtomicU64,
-    stacks: Array<AtomicU32>,
+    stacks: Buffer<AtomicU32>,
 }
 
 /// Places for edges and for stacks.
-pub(crate) type Room = (Array<AtomicU64>, Array<AtomicU32>);
+pub(crate) type Room = (Buffer<AtomicU64>, Buffer<AtomicU32>);
 
 impl<'a> Remainder<'a> {
     /// More edges than this have no numbers.

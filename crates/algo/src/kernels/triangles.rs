@@ -10,7 +10,7 @@ use crate::kernels::triads::block::One;
 use crate::kernels::triads::corners::{self, Triads};
 use outcore_graph::Graph;
 use outcore_image::{Result, Stats};
-use outcore_io::Array;
+use outcore_io::Buffer;
 use std::sync::atomic::Ordering;
 
 /// Options of counting triangles: there are none.
@@ -23,7 +23,7 @@ pub struct TrianglesOptions {}
 #[non_exhaustive]
 pub struct Triangles {
     /// Per vertex: how many triangles it is a corner of.
-    pub counts: Array<u64>,
+    pub counts: Buffer<u64>,
     /// How many triangles there are.
     pub total: u64,
     /// Statistics of the run.

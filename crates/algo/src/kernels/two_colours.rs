@@ -12,7 +12,7 @@ use crate::kernels::components::{self, ComponentsOptions, components};
 use crate::state::{Layout, array, bitmap, part};
 use outcore_graph::{Bitmap, Direction, EdgeMapper, Graph};
 use outcore_image::{Error, Result, Stats, StatsBuilder};
-use outcore_io::Array;
+use outcore_io::Buffer;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 /// Whether a graph is bipartite.
@@ -23,7 +23,7 @@ pub struct TwoColours {
     /// Whether every edge joins vertices of different colours.
     pub is_bipartite: bool,
     /// Per vertex 1 or 2, as far as the search came: 0 where it ended before.
-    pub(crate) colours: Array<u32>,
+    pub(crate) colours: Buffer<u32>,
     /// Statistics of the run, without those of the components.
     pub stats: Stats,
 }
@@ -42,7 +42,7 @@ impl TwoColours {
 }
 
 /// Colours, the first vertex of every component, and the frontier.
-type State<'g> = (Array<AtomicU32>, Bitmap, EdgeMapper<'g>);
+type State<'g> = (Buffer<AtomicU32>, Bitmap, EdgeMapper<'g>);
 
 fn state(graph: &Graph) -> impl Layout<Made = State<'_>> {
     let vertices = graph.vertices();

@@ -6,7 +6,7 @@ use crate::verify::Contradiction;
 use crate::visit::count_vertices;
 use outcore_graph::{Direction, Frontier, Graph, ListFold, ListPart, fold};
 use outcore_image::{Error, Result};
-use outcore_io::Array;
+use outcore_io::Buffer;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Checks a breadth-first search with one pass over the in-lists.
@@ -55,7 +55,7 @@ struct BfsCheck<'a> {
     /// The level that the search had to end on.
     last: u32,
     result: &'a Bfs,
-    hubs: &'a Array<AtomicU32>,
+    hubs: &'a Buffer<AtomicU32>,
     wrong: Contradiction,
 }
 

@@ -8,7 +8,7 @@ use crate::verify::{Contradiction, check_equal};
 use crate::visit::{count_vertices, for_each_list, for_each_vertex};
 use outcore_graph::{Direction, Frontier, Graph};
 use outcore_image::{Error, Result};
-use outcore_io::Array;
+use outcore_io::Buffer;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Checks components with one pass over the out-lists, joining vertices over every edge in a forest of its own.
@@ -47,12 +47,12 @@ pub(crate) fn components_bytes(graph: &Graph) -> u64 {
 }
 
 /// The vertex that every vertex hangs under.
-pub(crate) fn trees(graph: &Graph) -> impl Layout<Made = Array<AtomicU32>> {
+pub(crate) fn trees(graph: &Graph) -> impl Layout<Made = Buffer<AtomicU32>> {
     array(graph, "trees", graph.vertices())
 }
 
 /// Joins vertices over every edge; the root of every tree is the smallest vertex of its weakly connected component.
-pub(crate) fn forest(graph: &Graph, visit: impl Fn(u32, u32) + Sync) -> Result<Array<AtomicU32>> {
+pub(crate) fn forest(graph: &Graph, visit: impl Fn(u32, u32) + Sync) -> Result<Buffer<AtomicU32>> {
     let roots = trees(graph).make()?;
     for_each_vertex(graph, |v| roots[v as usize].store(v, Ordering::Relaxed))?;
     for_each_list(graph, Direction::Out, Frontier::All, |list| {

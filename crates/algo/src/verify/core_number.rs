@@ -6,7 +6,7 @@ use crate::verify::{Contradiction, check_equal};
 use crate::visit::{for_each_list, for_each_vertex};
 use outcore_graph::{Bitmap, Frontier, Graph};
 use outcore_image::{Error, Result};
-use outcore_io::Array;
+use outcore_io::Buffer;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Checks core numbers by peeling all levels at once.
@@ -74,7 +74,7 @@ pub(crate) fn core_numbers_bytes(graph: &Graph) -> u64 {
 
 /// Per vertex, the number of remaining neighbours on its own level and above beyond its core number; the vertices that
 /// can be removed, and those that can be next.
-fn peeled(graph: &Graph) -> impl Layout<Made = (Array<AtomicU32>, Bitmap, Bitmap)> {
+fn peeled(graph: &Graph) -> impl Layout<Made = (Buffer<AtomicU32>, Bitmap, Bitmap)> {
     let set = || bitmap(graph, "free vertices", graph.vertices());
     (array(graph, "degrees", graph.vertices()), set(), set())
 }

@@ -6,10 +6,10 @@ use crate::verify::check_equal;
 use crate::visit::for_each_list;
 use outcore_graph::{Frontier, Graph};
 use outcore_image::{Error, Result};
-use outcore_io::Array;
+use outcore_io::Buffer;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-fn counts(graph: &Graph) -> impl Layout<Made = Array<AtomicU64>> {
+fn counts(graph: &Graph) -> impl Layout<Made = Buffer<AtomicU64>> {
     array(graph, "edges of vertices", graph.vertices())
 }
 

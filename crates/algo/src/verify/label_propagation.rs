@@ -6,7 +6,7 @@ use crate::state::{Layout, array, reservation};
 use crate::verify::{Contradiction, lists_of_all, loops_bytes};
 use outcore_graph::Graph;
 use outcore_image::{Error, Result};
-use outcore_io::{Array, Reservation};
+use outcore_io::{Buffer, Reservation};
 use outcore_table::{IdLookup, IdStream};
 
 /// Checks labels by propagating them once more: vertex by vertex in a single loop over whole lists, sorting, with the
@@ -57,7 +57,7 @@ pub(crate) fn label_propagation_bytes(graph: &Graph) -> u64 {
 }
 
 /// Labels, next ones, and room for those of a vertex's neighbours.
-fn propagating(graph: &Graph) -> impl Layout<Made = (Array<u32>, Array<u32>, Reservation)> {
+fn propagating(graph: &Graph) -> impl Layout<Made = (Buffer<u32>, Buffer<u32>, Reservation)> {
     let labels = || array(graph, "labels", graph.vertices());
     (labels(), labels(), reservation(graph, "labels of neighbours", 4 * least_labels(graph)))
 }

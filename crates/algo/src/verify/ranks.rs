@@ -13,7 +13,7 @@ use crate::state::{Layout, array, degrees};
 use crate::visit::for_each_list;
 use outcore_graph::{Direction, Edges, Frontier, Graph, ListPart, vertex_sum};
 use outcore_image::{Error, Result};
-use outcore_io::{Array, AtomicF64};
+use outcore_io::{AtomicF64, Buffer};
 use std::collections::HashMap;
 use std::sync::atomic::Ordering;
 
@@ -74,11 +74,11 @@ pub(crate) fn ranks_bytes(graph: &Graph, options: &PageRankOptions) -> u64 {
     strengths + incoming(graph).bytes()
 }
 
-fn sums(graph: &Graph) -> impl Layout<Made = Array<AtomicF64>> {
+fn sums(graph: &Graph) -> impl Layout<Made = Buffer<AtomicF64>> {
     array(graph, "sums of weights", graph.vertices())
 }
 
-fn incoming(graph: &Graph) -> impl Layout<Made = Array<AtomicF64>> {
+fn incoming(graph: &Graph) -> impl Layout<Made = Buffer<AtomicF64>> {
     array(graph, "incoming ranks", graph.vertices())
 }
 

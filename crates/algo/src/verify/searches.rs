@@ -9,7 +9,7 @@ use crate::verify::components::{find, forest, trees};
 use crate::visit::{for_each_list, for_each_vertex};
 use outcore_graph::{Direction, EdgeMapper, Frontier, Graph};
 use outcore_image::{Error, Result};
-use outcore_io::{Array, AtomicF64};
+use outcore_io::{AtomicF64, Buffer};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
@@ -67,12 +67,12 @@ pub(crate) fn searches_bytes(graph: &Graph) -> u64 {
 }
 
 /// By how many sources vertices are reached, the sums of their distances, and the levels of a search.
-fn counts(graph: &Graph) -> impl Layout<Made = (Array<AtomicU32>, Array<AtomicU64>, Array<AtomicU32>)> {
+fn counts(graph: &Graph) -> impl Layout<Made = (Buffer<AtomicU32>, Buffer<AtomicU64>, Buffer<AtomicU32>)> {
     let vertices = graph.vertices();
     (array(graph, "sources that reach a vertex", vertices), array(graph, "sums of distances", vertices), levels(graph))
 }
 
-fn levels(graph: &Graph) -> impl Layout<Made = Array<AtomicU32>> {
+fn levels(graph: &Graph) -> impl Layout<Made = Buffer<AtomicU32>> {
     array(graph, "levels", graph.vertices())
 }
 
@@ -108,7 +108,7 @@ pub fn verify_all_pairs(graph: &Graph, options: &AllPairsOptions, result: &AllPa
 }
 
 /// The sources that the options name, which the result must have.
-fn checked_sources(graph: &Graph, options: &Sources, claimed: &[u32]) -> Result<Array<u32>> {
+fn checked_sources(graph: &Graph, options: &Sources, claimed: &[u32]) -> Result<Buffer<u32>> {
     let sources = options.vertices(graph)?;
     match sources[..] == *claimed {
         true => Ok(sources),
@@ -221,7 +221,7 @@ pub(crate) fn betweenness_bytes(graph: &Graph) -> u64 {
 }
 
 /// Centralities, path counts, dependencies, the levels of a search, and the vertices by level.
-type Paths = (Array<AtomicF64>, Array<AtomicF64>, Array<AtomicF64>, Array<AtomicU32>, Array<u32>);
+type Paths = (Buffer<AtomicF64>, Buffer<AtomicF64>, Buffer<AtomicF64>, Buffer<AtomicU32>, Buffer<u32>);
 
 fn paths(graph: &Graph) -> impl Layout<Made = Paths> {
     let numbers = |purpose| array(graph, purpose, graph.vertices());
@@ -233,7 +233,7 @@ fn paths(graph: &Graph) -> impl Layout<Made = Paths> {
 /// sources that can see the vertex, as a share of all paths.
 struct Rule {
     /// In rising order.
-    sources: Array<u32>,
+    sources: Buffer<u32>,
     vertices: u64,
     endpoints: bool,
     /// The number of vertices at which a path through a vertex may start.
@@ -243,7 +243,7 @@ struct Rule {
 }
 
 impl Rule {
-    fn new(graph: &Graph, options: &BetweennessOptions, mut sources: Array<u32>) -> Self {
+    fn new(graph: &Graph, options: &BetweennessOptions, mut sources: Buffer<u32>) -> Self {
         sources.sort_unstable();
         // Without its ends, a path through a vertex starts and ends at others.
         let starts = if options.endpoints { graph.vertices() } else { graph.vertices().saturating_sub(1) };
@@ -305,6 +305,6 @@ fn search(graph: &Graph, onwards: Direction, source: u32, limit: u32, levels: &m
     Ok(reach)
 }
 
-fn sizes(graph: &Graph) -> impl Layout<Made = Array<AtomicU32>> {
+fn sizes(graph: &Graph) -> impl Layout<Made = Buffer<AtomicU32>> {
     array(graph, "component sizes", graph.vertices())
 }

@@ -6,7 +6,7 @@ use crate::verify::{Contradiction, check_equal};
 use crate::visit::{for_each_list, for_each_vertex};
 use outcore_graph::{Bitmap, Direction, EdgeMapper, Frontier, Graph, Next};
 use outcore_image::{Error, Result};
-use outcore_io::Array;
+use outcore_io::Buffer;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// Checks strongly connected components by searches from all labels at once, and by peeling components off.
@@ -72,7 +72,7 @@ fn searching(graph: &Graph) -> impl Layout<Made = (Bitmap, EdgeMapper<'_>)> {
 }
 
 /// Edges from other components, and the members of components.
-fn peeling(graph: &Graph) -> impl Layout<Made = (Array<AtomicU64>, Array<AtomicU32>)> {
+fn peeling(graph: &Graph) -> impl Layout<Made = (Buffer<AtomicU64>, Buffer<AtomicU32>)> {
     (array(graph, "edges between components", graph.vertices()), array(graph, "members", graph.vertices()))
 }
 

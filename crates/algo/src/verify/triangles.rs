@@ -15,7 +15,7 @@ use crate::verify::{Contradiction, lists_of_all, loops_bytes};
 use crate::visit::for_each_list;
 use outcore_graph::{Frontier, Graph};
 use outcore_image::{Error, Result};
-use outcore_io::{Array, Unit};
+use outcore_io::{Buffer, Unit};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -214,7 +214,7 @@ pub(crate) fn scan_statistics_bytes(graph: &Graph, top: u64) -> u64 {
     4 * top + corners_bytes(graph).max(rivals)
 }
 
-fn degrees(graph: &Graph) -> impl Layout<Made = Array<AtomicU32>> {
+fn degrees(graph: &Graph) -> impl Layout<Made = Buffer<AtomicU32>> {
     array(graph, "degrees", graph.vertices())
 }
 
@@ -336,7 +336,7 @@ pub(crate) fn corners_bytes(graph: &Graph) -> u64 {
 }
 
 /// Per direction, and for every vertex, a bit per chosen one that has it in its list.
-fn marks(graph: &Graph) -> impl Layout<Made = Vec<Array<AtomicU64>>> {
+fn marks(graph: &Graph) -> impl Layout<Made = Vec<Buffer<AtomicU64>>> {
     graph.directions().iter().map(|_| array(graph, "marks", graph.vertices())).collect::<Vec<_>>()
 }
 
@@ -351,7 +351,7 @@ fn for_each_vertex(graph: &Graph, mut visit: impl FnMut(u32, &[u32], &[u32])) ->
 }
 
 /// Counts the triangles of two vertices, joined by `edges` edges, with the chosen ones.
-fn pair(marks: &[Array<AtomicU64>], one: u32, other: u32, edges: u64, counted: &mut [Corner]) {
+fn pair(marks: &[Buffer<AtomicU64>], one: u32, other: u32, edges: u64, counted: &mut [Corner]) {
     let at = |side: usize, vertex: u32| marks[side][vertex as usize].load(Ordering::Relaxed);
     let last = marks.len() - 1;
     let mut common = (at(0, one) | at(last, one)) & (at(0, other) | at(last, other));

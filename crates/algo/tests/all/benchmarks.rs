@@ -8,7 +8,7 @@ use outcore_format::Order;
 use outcore_graph::Graph;
 use outcore_graph::generate::{GenerateOptions, GeneratedWeights, for_each_edges, source};
 use outcore_graph::import::{BatchWeights, Duplicates, ImportOptions, OrderChoice, SelfLoops, import};
-use outcore_io::Array;
+use outcore_io::Buffer;
 use outcore_table::{Column, distance_bits};
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
@@ -250,16 +250,16 @@ fn real_numbers_may_be_off_by_a_ten_thousandth() {
     let graph = open(&Given::new(1, Vec::new(), true).image(directory.path(), OrderChoice::Input), 1, None, None);
     let budget = graph.runtime().budget();
     let real = |value: f64| {
-        let mut values = Array::<f64>::zeroed(budget, "test", 1).unwrap();
+        let mut values = Buffer::<f64>::zeroed(budget, "test", 1).unwrap();
         values[0] = value;
         Column::Real(Arc::new(values))
     };
     let distance = |stored: u64, kind| {
-        let mut values = Array::<u64>::zeroed(budget, "test", 1).unwrap();
+        let mut values = Buffer::<u64>::zeroed(budget, "test", 1).unwrap();
         values[0] = stored;
         Column::Distance(Arc::new(values), kind)
     };
-    let label = Column::Label(Arc::new(Array::<u32>::zeroed(budget, "test", 1).unwrap()));
+    let label = Column::Label(Arc::new(Buffer::<u32>::zeroed(budget, "test", 1).unwrap()));
     use outcore_format::WeightKind::{F64, I64};
     let unreached = || distance(0, F64);
     for (column, value, right) in [

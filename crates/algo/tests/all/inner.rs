@@ -4,7 +4,7 @@ use crate::engine::*;
 use outcore_algo::internal::{COUNTED, by_counting, by_sorting};
 use outcore_algo::{DegreeCentralityOptions, DegreeEdges, degree_centrality};
 use outcore_graph::import::OrderChoice;
-use outcore_io::{Array, Budget};
+use outcore_io::{Budget, Buffer};
 use outcore_testkit::random_below;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -33,7 +33,7 @@ fn whole_centralities_have_no_rounding_error() {
 #[test]
 fn counting_and_sorting_find_the_smallest_most_frequent_label() {
     let budget = Arc::new(Budget::new(1 << 30, 0).unwrap());
-    let mut counter = Array::zeroed(&budget, "test", 2 * COUNTED).unwrap();
+    let mut counter = Buffer::zeroed(&budget, "test", 2 * COUNTED).unwrap();
     let mut state = 1u64;
     let mut draw = |below: u64| random_below(&mut state, below);
     for round in 0..2000 {

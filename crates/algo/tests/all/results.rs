@@ -70,11 +70,7 @@ fn tables(graph: &Graph, of: &Graph) -> Result<Tables> {
             vec![],
             betweenness_centrality(graph, &BetweennessOptions::default())?.into_table(of),
         ),
-        (
-            "degree_centrality",
-            vec![],
-            degree_centrality(graph, &DegreeCentralityOptions::default())?.into_table(of),
-        ),
+        ("degree_centrality", vec![], degree_centrality(graph, &DegreeCentralityOptions::default())?.into_table(of)),
         ("pagerank", vec![("weight", "")], pagerank(graph, &PageRankOptions::default())?.into_table(of)),
         ("connected_components", vec![], components(graph, &ComponentsOptions::default())?.into_table(of)),
         (
@@ -83,11 +79,7 @@ fn tables(graph: &Graph, of: &Graph) -> Result<Tables> {
             strong_components(graph, &StrongComponentsOptions::default())?.into_table(of),
         ),
         ("core_number", vec![], core_number(graph, &CoreNumbersOptions::default())?.into_table(of)),
-        (
-            "label_propagation",
-            vec![],
-            label_propagation(graph, &LabelPropagationOptions::default())?.into_table(of),
-        ),
+        ("label_propagation", vec![], label_propagation(graph, &LabelPropagationOptions::default())?.into_table(of)),
         ("triangles", vec![], triangles(graph, &TrianglesOptions::default())?.into_table(of)),
         ("clustering", vec![], clustering(graph, &ClusteringOptions::default())?.into_table(of)),
         ("lcc", vec![], lcc(graph, &LccOptions::default())?.into_table(of)),

@@ -2,8 +2,8 @@
 #![allow(dead_code)]
 
 use outcore_algo::{
-    ALGORITHMS, Algorithm, Bfs, BfsOptions, Components, ComponentsOptions, Datum, Finding, MultiSourceBfs, PageRank,
-    PageRankOptions, PersonalizedPageRankOptions, Plan, Result, OptionValues, bfs, components, pagerank,
+    ALGORITHMS, Algorithm, Bfs, BfsOptions, Components, ComponentsOptions, Datum, Finding, MultiSourceBfs,
+    OptionValues, PageRank, PageRankOptions, PersonalizedPageRankOptions, Plan, Result, bfs, components, pagerank,
 };
 use outcore_graph::Graph;
 use outcore_graph::generate::{GenerateOptions, GeneratedWeights, Shape, source as generated};

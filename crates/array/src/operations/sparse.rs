@@ -21,7 +21,7 @@ use crate::plan::{BLOCK_ROWS, Known, Plan, Request, View};
 use crate::source::{ArraySource, Landed, MemoryReader, NoRows, RowsInMemory, SourceReader};
 use outcore_format::{ElementType, PAGE_BYTES};
 use outcore_image::{Error, Result, StatsBuilder, SweepStats};
-use outcore_io::{Array as Large, Runtime};
+use outcore_io::{Buffer as Large, Runtime};
 use outcore_matrix::{
     DenseFactor, DenseFile, DenseLayout, DenseProduct, MOST_COLUMNS, Operand, ProductFile, Semiring, SparseMatrix,
 };

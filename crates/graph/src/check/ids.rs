@@ -7,7 +7,7 @@ use crate::check::image::{KeyedHash, bad};
 use crate::engine::graph::Graph;
 use outcore_format::{IdColumn, Order};
 use outcore_image::{ImageFile, Result};
-use outcore_io::Array;
+use outcore_io::Buffer;
 use outcore_table::{Id, IdStream};
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -54,7 +54,7 @@ fn check_unique(graph: &Graph, hash: KeyedHash) -> Result<()> {
     // down.
     let mut parts = (8 * vertices * 9 / 8).div_ceil(bytes.max(1)).max(1);
     graph.make_room("comparing ids", bytes + IdStream::bytes(graph.image()))?;
-    let mut hashes = Array::<u64>::zeroed(graph.runtime().budget(), "comparing ids", (bytes / 8) as usize)?;
+    let mut hashes = Buffer::<u64>::zeroed(graph.runtime().budget(), "comparing ids", (bytes / 8) as usize)?;
     let most_parts = parts.saturating_mul(64);
     let mut part = 0;
     let mut doubtful = BTreeSet::new();

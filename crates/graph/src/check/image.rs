@@ -17,7 +17,7 @@ use crate::engine::graph::{Direction, Graph};
 use crate::look::attributes::{check_attributes, indexed_values};
 use outcore_format::{Manifest, Order};
 use outcore_image::{ColumnStream, Error, ImageFile, MANIFEST, Result, corrupt};
-use outcore_io::{Array, Unit, split_mix};
+use outcore_io::{Buffer, Unit, split_mix};
 use serde::Serialize;
 use std::hash::{BuildHasher, RandomState};
 
@@ -40,7 +40,7 @@ pub struct CheckReport {
 /// Degrees as their columns have them.
 struct Degrees {
     /// The class of every vertex.
-    classes: Array<u8>,
+    classes: Buffer<u8>,
     /// Sums over each direction's column.
     sums: Vec<ColumnSums>,
     isolated: u64,
@@ -189,7 +189,7 @@ fn classes_are_exact(graph: &Graph) -> bool {
 fn read_degrees(graph: &Graph, hash: KeyedHash) -> Result<Degrees> {
     let vertices = graph.vertices();
     graph.make_room("degree classes and hubs", 5 * vertices)?;
-    let mut classes = Array::<u8>::zeroed(graph.runtime().budget(), "degree classes", vertices as usize)?;
+    let mut classes = Buffer::<u8>::zeroed(graph.runtime().budget(), "degree classes", vertices as usize)?;
     let column = |&direction| ColumnStream::new(graph.image(), graph.degree_file(direction), vertices);
     let mut columns = graph.directions().iter().map(column).collect::<Result<Vec<_>>>()?;
     let (mut sums, mut isolated) = (vec![ColumnSums::default(); columns.len()], 0);
@@ -219,7 +219,7 @@ impl ColumnSums {
     }
 }
 
-fn check_order(graph: &Graph, classes: &Array<u8>) -> Result<()> {
+fn check_order(graph: &Graph, classes: &Buffer<u8>) -> Result<()> {
     // Rows of a rectangular matrix are ordered apart from columns.
     let first_column = graph.manifest().rows.unwrap_or(0) as usize;
     let rises = |(vertex, pair): &(usize, &[u8])| pair[0] < pair[1] && vertex + 1 != first_column;

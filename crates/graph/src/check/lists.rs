@@ -9,7 +9,7 @@ use crate::engine::ordered::{ListPosition, ListStream};
 use crate::engine::weights::{WeightIndexes, read_weight_indexes};
 use outcore_format::{Index, Lists, Order, PAGE_BYTES};
 use outcore_image::{ColumnStream, Error, ImageFile, Result, STREAM_BYTES, corrupt};
-use outcore_io::{Array, Task};
+use outcore_io::{Buffer, Task};
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -62,8 +62,8 @@ struct Context<'a> {
     lists: Arc<DirectionLists>,
     file: ImageFile,
     /// Degree classes, where it is known that hubs were chosen by them.
-    classes: Option<&'a Array<u8>>,
-    hubs: Array<AtomicU32>,
+    classes: Option<&'a Buffer<u8>>,
+    hubs: Buffer<AtomicU32>,
     weights: Option<Weights>,
     hash: KeyedHash,
     task: &'a Task,
@@ -109,7 +109,7 @@ struct Stretch {
 pub(crate) fn check_lists(
     graph: &Graph,
     direction: Direction,
-    classes: Option<&Array<u8>>,
+    classes: Option<&Buffer<u8>>,
     hash: KeyedHash,
     task: &Task,
 ) -> Result<Sums> {

@@ -2,7 +2,7 @@
 
 use crate::engine::graph::{Direction, Graph};
 use outcore_image::{Error, ImageFile, MANIFEST, Result, SweepStats};
-use outcore_io::Array;
+use outcore_io::Buffer;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 impl Graph {
@@ -10,8 +10,8 @@ impl Graph {
     ///
     /// # Errors
     /// A column that cannot be read or is damaged, or no memory.
-    pub fn degrees(&self, direction: Direction) -> Result<(Array<AtomicU32>, SweepStats)> {
-        let degrees = Array::<AtomicU32>::zeroed(self.runtime().budget(), "degrees", self.vertices() as usize)?;
+    pub fn degrees(&self, direction: Direction) -> Result<(Buffer<AtomicU32>, SweepStats)> {
+        let degrees = Buffer::<AtomicU32>::zeroed(self.runtime().budget(), "degrees", self.vertices() as usize)?;
         let visit = |vertex, degree| degrees[vertex as usize].store(degree, Ordering::Relaxed);
         let stats = self.for_each_degree(direction, visit)?;
         Ok((degrees, stats))
@@ -63,8 +63,8 @@ impl Graph {
     ///
     /// # Errors
     /// A column that cannot be read or is damaged, or no memory.
-    pub fn hubs(&self, direction: Direction) -> Result<(Array<AtomicU32>, SweepStats)> {
-        let hubs = Array::<AtomicU32>::zeroed(self.runtime().budget(), "hubs", self.vertices() as usize)?;
+    pub fn hubs(&self, direction: Direction) -> Result<(Buffer<AtomicU32>, SweepStats)> {
+        let hubs = Buffer::<AtomicU32>::zeroed(self.runtime().budget(), "hubs", self.vertices() as usize)?;
         let stats = self.for_each_hub(direction, |vertex, hub| hubs[vertex as usize].store(hub, Ordering::Relaxed))?;
         Ok((hubs, stats))
     }

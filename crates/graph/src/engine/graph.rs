@@ -11,7 +11,7 @@ use crate::import::{ImportOptions, Source, import_into_memory};
 use crate::look::id_cache::{GraphIds, IdCache};
 use outcore_format::{Index, ListFile, Manifest, Origin, Shape};
 use outcore_image::{Error, Image, ImageFile, ImageOptions, Result, SweepStats};
-use outcore_io::{Array, Progress, Reclaim, Reservation, Runtime, lock};
+use outcore_io::{Buffer, Progress, Reclaim, Reservation, Runtime, lock};
 use outcore_table::{Column, ColumnKind, Id, Table};
 use std::ops::Range;
 use std::path::Path;
@@ -395,7 +395,7 @@ impl Graph {
     ///
     /// # Errors
     /// A column that cannot be read or is damaged, or no memory.
-    pub fn by_id(&self) -> Result<Option<Array<u32>>> {
+    pub fn by_id(&self) -> Result<Option<Buffer<u32>>> {
         outcore_table::by_id(self.image())
     }
 

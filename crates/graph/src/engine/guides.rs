@@ -15,7 +15,7 @@
 
 use outcore_format::guide::{Guide, MOST_MARKS, Mark};
 use outcore_image::Image;
-use outcore_io::Array;
+use outcore_io::Buffer;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering, fence};
 
@@ -29,7 +29,7 @@ const LEAST_LISTS: u64 = 128;
 const CLAIMED: u64 = u64::MAX;
 
 pub(crate) struct Slots {
-    words: Array<AtomicU64>,
+    words: Buffer<AtomicU64>,
     count: u64,
 }
 
@@ -46,7 +46,7 @@ impl Slots {
         }
         let count = pages.min(MOST_SLOTS);
         let budget = image.runtime().budget();
-        let words = Array::zeroed(budget, "places of lists in pages", count as usize * SLOT_WORDS)?;
+        let words = Buffer::zeroed(budget, "places of lists in pages", count as usize * SLOT_WORDS)?;
         Ok(Some(Arc::new(Slots { words, count })))
     }
 
@@ -109,7 +109,7 @@ mod tests {
     fn workers_read_marks_of_the_page_that_they_ask_for() {
         const PAGES: u64 = 40;
         let budget = Budget::new(1 << 30, 0).unwrap();
-        let slots = Slots { words: Array::zeroed(&budget, "test", 7 * SLOT_WORDS).unwrap(), count: 7 };
+        let slots = Slots { words: Buffer::zeroed(&budget, "test", 7 * SLOT_WORDS).unwrap(), count: 7 };
         let hits = AtomicUsize::new(0);
         std::thread::scope(|scope| {
             for worker in 0..3u64 {

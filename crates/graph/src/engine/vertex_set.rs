@@ -1,13 +1,13 @@
 //! Sets of vertices as bitmaps: frontiers, and vertices that are still to be processed.
 
-use outcore_io::{Array, Budget, Result};
+use outcore_io::{Budget, Buffer, Result};
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// One bit per vertex, which workers set and read together. All accesses are relaxed.
 pub struct Bitmap {
-    words: Array<AtomicU64>,
+    words: Buffer<AtomicU64>,
 }
 
 impl std::fmt::Debug for Bitmap {
@@ -22,7 +22,7 @@ impl Bitmap {
     /// # Errors
     /// No memory under the budget.
     pub fn new(budget: &Arc<Budget>, purpose: &str, vertices: u64) -> Result<Self> {
-        Ok(Bitmap { words: Array::zeroed(budget, purpose, vertices.div_ceil(64) as usize)? })
+        Ok(Bitmap { words: Buffer::zeroed(budget, purpose, vertices.div_ceil(64) as usize)? })
     }
 
     /// The memory of a bitmap of `vertices` vertices, in bytes.

@@ -30,7 +30,7 @@ use outcore_ingest::mix;
 use outcore_ingest::{AttributeColumn, AttributeField, AttributeValues, Facts};
 use outcore_io::buffer::{raw_bytes, raw_bytes_mut};
 use outcore_io::{
-    Array, Reservation, Runtime, Sink, Spill, SpillReader, SpillWriter, Streams, Task, Unit, into_inner, lock,
+    Buffer, Reservation, Runtime, Sink, Spill, SpillReader, SpillWriter, Streams, Task, Unit, into_inner, lock,
 };
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -668,14 +668,14 @@ struct RangedWords {
 struct ChainReader<'a> {
     streams: &'a Streams,
     chain: outcore_io::Chain,
-    words: Array<u64>,
+    words: Buffer<u64>,
     next: usize,
     filled: usize,
 }
 
 impl<'a> ChainReader<'a> {
     fn new(runtime: &Runtime, streams: &'a Streams, chain: outcore_io::Chain) -> Result<Self> {
-        let words = Array::zeroed(runtime.budget(), PURPOSE, streams.block_words() + 1)?;
+        let words = Buffer::zeroed(runtime.budget(), PURPOSE, streams.block_words() + 1)?;
         Ok(ChainReader { streams, chain, words, next: 0, filled: 0 })
     }
 
@@ -717,9 +717,9 @@ impl AttributeRows {
     }
 
     /// The values of some rows of a column, or where they are missing.
-    fn load(&self, runtime: &Runtime, raw: &Raw, rows: std::ops::Range<u64>) -> Result<Array<u64>> {
+    fn load(&self, runtime: &Runtime, raw: &Raw, rows: std::ops::Range<u64>) -> Result<Buffer<u64>> {
         let len = (rows.end - rows.start) as usize;
-        let mut part: Array<u64> = Array::zeroed(runtime.budget(), PURPOSE, len)?;
+        let mut part: Buffer<u64> = Buffer::zeroed(runtime.budget(), PURPOSE, len)?;
         let first = self.pieces.partition_point(|piece| piece.first_row + u64::from(piece.rows) <= rows.start);
         for piece in self.pieces[first..].iter().take_while(|piece| piece.first_row < rows.end) {
             runtime.cancel().check()?;

@@ -18,7 +18,7 @@ use outcore_image::Result;
 use outcore_ingest::Facts;
 use outcore_io::backend::Memory;
 use outcore_io::buffer::raw_bytes_mut;
-use outcore_io::{Array, Error, Writer, bytes_text};
+use outcore_io::{Buffer, Error, Writer, bytes_text};
 use std::io::Read;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
@@ -59,7 +59,7 @@ impl Segment {
     /// Calls `visit` with all words, in runs of whole edges.
     pub(super) fn read(&self, job: &Job<'_>, mut visit: impl FnMut(&[u64]) -> Result<()>) -> Result<()> {
         let path = path(job, self.name);
-        let mut buffer: Array<u64> = Array::zeroed(job.runtime.budget(), "reading edges", READ_BYTES / 8)?;
+        let mut buffer: Buffer<u64> = Buffer::zeroed(job.runtime.budget(), "reading edges", READ_BYTES / 8)?;
         let mut input = job.runtime.backend().input(&path)?;
         let mut remaining = self.words;
         while remaining > 0 {

@@ -15,7 +15,7 @@ use outcore_format::{ListWriter, Order, Origin, PageBytes, PageStart, ValueType}
 use outcore_image::Result;
 use outcore_io::buffer::Raw;
 use outcore_io::sort::Record;
-use outcore_io::{Array, Runtime};
+use outcore_io::{Buffer, Runtime};
 
 /// Number of neighbours after which they are passed on to the pages, so that no list need be in memory as a whole.
 const PART: usize = 1 << 14;
@@ -132,7 +132,7 @@ pub(super) struct ListStats {
 
 /// Pages that wait for their turn.
 pub(super) struct Pages {
-    pages: Array<PageBytes>,
+    pages: Buffer<PageBytes>,
     tags: Vec<Tag>,
 }
 
@@ -201,7 +201,7 @@ struct Writers {
 impl<'a> Encoder<'a> {
     /// An encoder with room for `pages` pages, without a partition yet.
     pub(super) fn new(runtime: &Runtime, encoding: &'a Encoding, pages: usize) -> Result<Self> {
-        let pages = Array::zeroed(runtime.budget(), "encoding lists", pages.max(LEAST_PAGES))?;
+        let pages = Buffer::zeroed(runtime.budget(), "encoding lists", pages.max(LEAST_PAGES))?;
         Ok(Encoder {
             encoding,
             first_vertex: 0,

@@ -14,7 +14,7 @@ use outcore_format::column::ColumnWriter;
 use outcore_format::text::TextWriter;
 use outcore_format::{IdColumn, IdType, Order, Origin};
 use outcore_image::{Error, ImageFile, Result};
-use outcore_io::{Array, Chain, Spill, SpillReader, Streams};
+use outcore_io::{Buffer, Chain, Spill, SpillReader, Streams};
 
 /// The highest bit, which sorting flips where ids are signed.
 const SIGN: u64 = 1 << 63;
@@ -160,7 +160,7 @@ impl IdWriting<'_> {
         if self.near.is_some() {
             return self.sort_ranges(&streams, chains, range_vertices, len_words, next);
         }
-        let mut buffer: Array<u64> = Array::zeroed(budget, "writing ids", block_words + 1)?;
+        let mut buffer: Buffer<u64> = Buffer::zeroed(budget, "writing ids", block_words + 1)?;
         let (mut used, mut filled) = (0, 0);
         let mut rest = chains.into_iter().filter(|chain| chain.words > 0);
         let mut chain = Chain::default();
@@ -199,10 +199,10 @@ impl IdWriting<'_> {
         mut next: impl FnMut(&mut dyn FnMut() -> Result<Option<u64>>) -> Result<bool>,
     ) -> Result<()> {
         let budget = self.job.runtime.budget();
-        let mut places: Array<u64> = Array::zeroed(budget, "sorting ids", range_vertices as usize)?;
+        let mut places: Buffer<u64> = Buffer::zeroed(budget, "sorting ids", range_vertices as usize)?;
         for (range, mut chain) in ranges.into_iter().enumerate() {
             let first = range as u64 * range_vertices;
-            let mut words: Array<u64> = Array::zeroed(budget, "sorting ids", chain.words as usize + 1)?;
+            let mut words: Buffer<u64> = Buffer::zeroed(budget, "sorting ids", chain.words as usize + 1)?;
             let mut filled = 0;
             while chain.words > 0 {
                 self.job.runtime.cancel().check()?;

@@ -28,7 +28,7 @@ use outcore_image::{Error, GRAPH_FOLDERS, ImageFile, MANIFEST, Places, Result, W
 use outcore_ingest::{Choice, Facts, Plan, Source, is_document, mix};
 use outcore_io::backend::{FileKind, Location};
 use outcore_io::{
-    Array, Backend, Chain, Runtime, Spill, SpillReader, Streams, escaped, peak_memory_bytes, trim_freed_memory,
+    Backend, Buffer, Chain, Runtime, Spill, SpillReader, Streams, escaped, peak_memory_bytes, trim_freed_memory,
 };
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -456,7 +456,7 @@ impl<'a> Job<'a> {
         chunks: &[Chunk],
         numbers: &Numbers,
         merged: &Merged,
-    ) -> Result<(Order, Option<Array<u32>>)> {
+    ) -> Result<(Order, Option<Buffer<u32>>)> {
         let lists = sample.lists(self.runtime, chunks, numbers, self.facts.string_ids, self.directed)?;
         let count = merged.vertices.count();
         let has_memory = near::needed_bytes(count) <= self.plan.memory_bytes;
@@ -473,7 +473,7 @@ impl<'a> Job<'a> {
     }
 
     /// The place of every vertex in the order near, by its number by id.
-    fn near_numbers(&self, chunks: &[Chunk], numbers: &Numbers, merged: &Merged) -> Result<Array<u32>> {
+    fn near_numbers(&self, chunks: &[Chunk], numbers: &Numbers, merged: &Merged) -> Result<Buffer<u32>> {
         let pairs = self.spill("pairs")?;
         near::write_pairs(self, chunks, numbers, &pairs)?;
         near::near_numbers(self.runtime, &pairs, merged.vertices.count())
@@ -527,7 +527,7 @@ impl<'a> Job<'a> {
         let mut partitioned = translation.run(&chunks, &paths, numbered.block_words)?;
         if self.attributes[1].is_some() {
             let mut places =
-                Array::zeroed(self.runtime.budget(), "rows of vertices", merged.vertices.count() as usize)?;
+                Buffer::zeroed(self.runtime.budget(), "rows of vertices", merged.vertices.count() as usize)?;
             let repeated = translation.vertex_places(&chunks, &mut places)?;
             partitioned.vertex_places = Some(places);
             if repeated > 0 {
@@ -618,7 +618,7 @@ impl<'a> Job<'a> {
     }
 
     /// Writes the attributes of edges and vertices, now that nothing else needs the memory.
-    fn write_attributes(&mut self, manifest: &mut Manifest, vertex_places: Option<Array<u64>>) -> Result<()> {
+    fn write_attributes(&mut self, manifest: &mut Manifest, vertex_places: Option<Buffer<u64>>) -> Result<()> {
         let [edges, vertices] = std::mem::take(&mut self.attributes);
         if let (Some(vertices), Some(places)) = (vertices, vertex_places) {
             let owner = Owner::Vertices { places: &places, first: manifest.vertex_values.len() };

@@ -13,7 +13,7 @@ use outcore_image::{Error, ImageFile, IndexWriter, KEYS_BYTES, PageWriter, Resul
 use outcore_ingest::{LARGE_BLOCK_BYTES, LEAST_BYTES, LEAST_PAGE_BUFFER_BYTES};
 use outcore_io::buffer::{raw_bytes, raw_bytes_mut};
 use outcore_io::sort::radix_sort;
-use outcore_io::{Array, Chain, Runtime, Spill, SpillWriter, Streams, Task, Unit, into_inner, lock};
+use outcore_io::{Buffer, Chain, Runtime, Spill, SpillWriter, Streams, Task, Unit, into_inner, lock};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
@@ -128,8 +128,8 @@ impl Writing<'_> {
             runtime: self.job.runtime,
             streams: self.streams,
             spill: self.job.workspace.temporary(&format!("sort-{worker}")),
-            records: Array::zeroed(self.job.runtime.budget(), "sorting lists", room)?,
-            helper: Array::zeroed(self.job.runtime.budget(), "sorting lists", room)?,
+            records: Buffer::zeroed(self.job.runtime.budget(), "sorting lists", room)?,
+            helper: Buffer::zeroed(self.job.runtime.budget(), "sorting lists", room)?,
         };
         let mut encoder = Encoder::new(self.job.runtime, &self.encoding, pages)?;
         loop {
@@ -204,8 +204,8 @@ struct Sorter<'a, E: Entry> {
     streams: &'a Streams,
     /// Where runs go.
     spill: PathBuf,
-    records: Array<E>,
-    helper: Array<E>,
+    records: Buffer<E>,
+    helper: Buffer<E>,
 }
 
 impl<E: Entry> Sorter<'_, E> {
@@ -351,7 +351,7 @@ mod tests {
             .collect();
         expected.iter().flatten().for_each(|&word| sink.push(0, word).unwrap());
         let chain = sink.finish().unwrap().remove(0);
-        let room = || Array::zeroed(runtime.budget(), "sorting", 3 * LEAST_READ).unwrap();
+        let room = || Buffer::zeroed(runtime.budget(), "sorting", 3 * LEAST_READ).unwrap();
         std::fs::create_dir(directory.path().join("sort")).unwrap();
         let spill = directory.path().join("sort/runs");
         let mut sorter =

@@ -24,7 +24,7 @@ use super::translate::{AHEAD, groups, locals};
 use outcore_image::Result;
 use outcore_ingest::mix;
 use outcore_io::buffer::{prefetch, raw_bytes, raw_bytes_mut};
-use outcore_io::{Array, Runtime, Spill, SpillWriter, SpillWriters, Unit};
+use outcore_io::{Buffer, Runtime, Spill, SpillWriter, SpillWriters, Unit};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 pub(super) const PURPOSE: &str = "the order near";
@@ -51,7 +51,7 @@ pub(super) fn may_suit(classes: &Classes, vertices: u64) -> bool {
 pub(super) fn write_pairs(job: &Job<'_>, chunks: &[Chunk], numbers: &Numbers, file: &Spill) -> Result<()> {
     let Job { runtime, .. } = *job;
     for group in groups(chunks) {
-        let mut ids: Array<u32> = Array::zeroed(runtime.budget(), "translating ids", locals(&group))?;
+        let mut ids: Buffer<u32> = Buffer::zeroed(runtime.budget(), "translating ids", locals(&group))?;
         for &(index, chunk) in &group {
             let visit = |local: u64, _, id| ids[local as usize] = id;
             numbers.for_each_local(runtime, &chunk.run, index, job.facts.string_ids, visit)?;
@@ -87,9 +87,9 @@ fn append_pairs(words: &[u64], edge_words: usize, ids: &[u32], pairs: &mut Spill
 }
 
 /// The place of every vertex in the order, by its number by id. `pairs` holds the edges; it is overwritten.
-pub(super) fn near_numbers(runtime: &Runtime, pairs: &Spill, vertices: u64) -> Result<Array<u32>> {
+pub(super) fn near_numbers(runtime: &Runtime, pairs: &Spill, vertices: u64) -> Result<Buffer<u32>> {
     let mut clusters = Clusters::new(runtime, vertices as usize)?;
-    let mut buffer: Array<u64> = Array::zeroed(runtime.budget(), PURPOSE, READ_BYTES / 8)?;
+    let mut buffer: Buffer<u64> = Buffer::zeroed(runtime.budget(), PURPOSE, READ_BYTES / 8)?;
     let progress = runtime.task("ordering vertices", Unit::Bytes, None);
     let mut len_bytes = pairs.len_bytes();
     while len_bytes > 0 {
@@ -121,7 +121,7 @@ pub(super) fn cut<K: RunId>(
     file: &Spill,
 ) -> Result<[Cutter; 2]> {
     let budget = runtime.budget();
-    let mut entries: Array<u64> = Array::zeroed(budget, PURPOSE, 2 * near.len())?;
+    let mut entries: Buffer<u64> = Buffer::zeroed(budget, PURPOSE, 2 * near.len())?;
     let mut writer = SpillWriter::new(runtime, file, 0, READ_BYTES)?;
     let mut reader = vertices.reader::<K>(runtime)?;
     for &number in near {
@@ -142,22 +142,22 @@ pub(super) fn cut<K: RunId>(
 /// Clusters of vertices. A cluster is called by its first vertex, its *label*, and has an entry there.
 struct Clusters {
     /// A vertex of the same cluster, the label in the end; a label has itself.
-    nearer: Array<u32>,
+    nearer: Buffer<u32>,
     /// The vertex after this one in its cluster.
-    next: Array<u32>,
+    next: Buffer<u32>,
     /// The last vertex of a cluster.
-    last: Array<u32>,
+    last: Buffer<u32>,
     /// The least hash of an edge that leaves a cluster. While clusters join: how many have to join this one first.
-    least: Array<u64>,
+    least: Buffer<u64>,
     /// The label that the edge leads to. While clusters join: the cluster to join, unless that is done.
-    chosen: Array<u32>,
+    chosen: Buffer<u32>,
 }
 
 impl Clusters {
     /// Every vertex is a cluster.
     fn new(runtime: &Runtime, vertices: usize) -> Result<Self> {
-        let array = || Array::<u32>::zeroed(runtime.budget(), PURPOSE, vertices);
-        let least = Array::zeroed(runtime.budget(), PURPOSE, vertices)?;
+        let array = || Buffer::<u32>::zeroed(runtime.budget(), PURPOSE, vertices);
+        let least = Buffer::zeroed(runtime.budget(), PURPOSE, vertices)?;
         let mut clusters = Clusters { nearer: array()?, next: array()?, last: array()?, least, chosen: array()? };
         for vertex in 0..vertices {
             (clusters.nearer[vertex], clusters.last[vertex]) = (vertex as u32, vertex as u32);
@@ -243,7 +243,7 @@ impl Clusters {
         self.least.fill(u64::MAX);
     }
 
-    fn into_numbers(self) -> Array<u32> {
+    fn into_numbers(self) -> Buffer<u32> {
         let Clusters { nearer, next, last: mut numbers, .. } = self;
         let mut number = 0;
         for alone in [false, true] {

@@ -11,7 +11,7 @@ use outcore_format::Order;
 use outcore_format::block::sequence_bytes;
 use outcore_format::list::fold;
 use outcore_image::Result;
-use outcore_io::{Array, Runtime};
+use outcore_io::{Buffer, Runtime};
 
 /// The most edges in a sample.
 const MOST_EDGES: usize = 1 << 16;
@@ -152,7 +152,7 @@ fn sampled_locals(
 ) -> Result<Vec<(u32, u32, u32)>> {
     let index = edges[0].list as usize / 2;
     let last = edges.iter().map(|edge| edge.owner.max(edge.neighbour)).max().unwrap_or(0);
-    let mut is_sampled: Array<u64> = Array::zeroed(runtime.budget(), "the sample", last as usize / 64 + 1)?;
+    let mut is_sampled: Buffer<u64> = Buffer::zeroed(runtime.budget(), "the sample", last as usize / 64 + 1)?;
     for local in edges.iter().flat_map(|edge| [edge.owner, edge.neighbour]) {
         is_sampled[local as usize / 64] |= 1 << (local % 64);
     }

@@ -22,7 +22,7 @@ use outcore_format::{AttributeKind, MAX_STRING_BYTES};
 use outcore_image::{Error, Result};
 use outcore_ingest::{AttributeField, Ids};
 use outcore_io::buffer::{raw_bytes, raw_bytes_mut};
-use outcore_io::{Array, Spill, SpillReader, SpillWriter};
+use outcore_io::{Buffer, Spill, SpillReader, SpillWriter};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -270,13 +270,13 @@ impl SortedStrings {
         let _reading = reserve(workers)?;
         let next = AtomicUsize::new(0);
         job.runtime.run_on(workers, |_| {
-            let mut words: Array<u64> = Array::zeroed(job.runtime.budget(), PURPOSE, STEP_WORDS)?;
+            let mut words: Buffer<u64> = Buffer::zeroed(job.runtime.budget(), PURPOSE, STEP_WORDS)?;
             while let Some((index, chunk)) = {
                 let index = next.fetch_add(1, Ordering::Relaxed);
                 chunks.get(index).map(|chunk| (index, chunk))
             } {
                 let count = chunk.run.records as usize;
-                let mut places: Array<u32> = Array::zeroed(job.runtime.budget(), PURPOSE, count)?;
+                let mut places: Buffer<u32> = Buffer::zeroed(job.runtime.budget(), PURPOSE, count)?;
                 numbers.for_each_local(job.runtime, &chunk.run, index, true, |local, _, place| {
                     places[local as usize] = place;
                 })?;

@@ -14,7 +14,7 @@ use outcore_format::Order;
 use outcore_image::{Error, Result};
 use outcore_ingest::mix;
 use outcore_io::buffer::prefetch;
-use outcore_io::{Array, Chain, Sink, Streams, Task, Unit, into_inner, lock};
+use outcore_io::{Buffer, Chain, Sink, Streams, Task, Unit, into_inner, lock};
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -41,7 +41,7 @@ pub(super) struct Partitioned {
     /// A number that depends on all edges and on nothing else.
     pub fingerprint: u64,
     /// The first row of attributes of every vertex, if vertices have some.
-    pub vertex_places: Option<Array<u64>>,
+    pub vertex_places: Option<Buffer<u64>>,
 }
 
 /// The most memory that the tables of all chunks need.
@@ -106,7 +106,7 @@ impl Translation<'_> {
 
     /// The first row of attributes of every vertex, by its place in the input; [`NO_PLACE`] where there is none.
     /// Returns the number of further rows.
-    pub(super) fn vertex_places(&self, chunks: &[Chunk], places: &mut Array<u64>) -> Result<u64> {
+    pub(super) fn vertex_places(&self, chunks: &[Chunk], places: &mut Buffer<u64>) -> Result<u64> {
         places.fill(NO_PLACE);
         let mut repeated = 0;
         for group in groups(chunks) {
@@ -238,9 +238,9 @@ impl Distributor<'_> {
 
 /// From a chunk's locals to vertex numbers.
 struct Table {
-    numbers: Array<u32>,
+    numbers: Buffer<u32>,
     /// Degree classes, where the hub column needs them.
-    classes: Array<u8>,
+    classes: Buffer<u8>,
 }
 
 impl Table {
@@ -250,8 +250,8 @@ impl Table {
         let len = locals(chunks);
         // Numbers by degree tell the class; the others do not.
         let by_degree = translation.order == Order::Degree;
-        let mut numbers: Array<u32> = Array::zeroed(budget, "translating ids", len)?;
-        let mut classes: Array<u8> = Array::zeroed(budget, "translating ids", if by_degree { 0 } else { len })?;
+        let mut numbers: Buffer<u32> = Buffer::zeroed(budget, "translating ids", len)?;
+        let mut classes: Buffer<u8> = Buffer::zeroed(budget, "translating ids", if by_degree { 0 } else { len })?;
         let starts = &translation.slot_starts;
         for (index, chunk) in chunks {
             let run = &chunk.run;

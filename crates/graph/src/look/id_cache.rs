@@ -7,7 +7,7 @@
 
 use outcore_format::IdColumn;
 use outcore_image::{Image, Result};
-use outcore_io::{Array, Reclaim, lock};
+use outcore_io::{Buffer, Reclaim, lock};
 use outcore_table::{Id, IdLookup, by_id_bytes, parse_id, vertices_of};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -22,7 +22,7 @@ pub(crate) struct IdCache(Mutex<Option<Arc<Ids>>>);
 /// All ids, and the vertices in the order of their ids unless they are numbered in it.
 pub(crate) struct Ids {
     pub lookup: IdLookup,
-    by_id: Option<Array<u32>>,
+    by_id: Option<Buffer<u32>>,
     sample: Sample,
     bytes: u64,
 }
@@ -154,7 +154,7 @@ const SAMPLED: usize = 64;
 struct Sample {
     /// The bytes with which all ids begin.
     common: Box<[u8]>,
-    keys: Array<u64>,
+    keys: Buffer<u64>,
 }
 
 impl Sample {
@@ -177,7 +177,7 @@ impl Sample {
             _ => Box::default(),
         };
         let count = (Sample::bytes(image) / 8) as usize;
-        let keys = Array::<u64>::zeroed(image.runtime().budget(), "a sample of the ids", count)?;
+        let keys = Buffer::<u64>::zeroed(image.runtime().budget(), "a sample of the ids", count)?;
         let mut sample = Sample { common, keys };
         for place in 0..count {
             sample.keys[place] = sample.key(id(SAMPLED * place)).unwrap_or(0);
@@ -220,7 +220,7 @@ mod tests {
         let budget = Arc::new(Budget::new(1 << 30, 0).unwrap());
         let same = |(one, other): &(u8, u8)| one == other;
         let common = ids[0].bytes().zip(ids[ids.len() - 1].bytes()).take_while(same).count();
-        let keys = Array::<u64>::zeroed(&budget, "a test", ids.len().div_ceil(SAMPLED)).unwrap();
+        let keys = Buffer::<u64>::zeroed(&budget, "a test", ids.len().div_ceil(SAMPLED)).unwrap();
         let mut sample = Sample { common: ids[0].as_bytes()[..common].into(), keys };
         for (place, id) in ids.iter().step_by(SAMPLED).enumerate() {
             sample.keys[place] = sample.key(Id::Text(id)).unwrap();

@@ -18,7 +18,7 @@ use crate::steps::active::{Activated, Active, SPARSE_SHARE};
 use outcore_image::{Error, Result, Selection, StatsBuilder, SweepStats, Worker};
 use outcore_io::buffer::Raw;
 use outcore_io::plan::UNIT_PAGES;
-use outcore_io::{Array, Reservation, ReservedVec, into_inner, lock};
+use outcore_io::{Buffer, Reservation, ReservedVec, into_inner, lock};
 use std::cmp::Reverse;
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -175,7 +175,7 @@ impl<'a, T> Lent<'a, T> {
 
 /// One message per vertex, made of all that came.
 struct Inbox<M: Raw> {
-    messages: Array<M>,
+    messages: Buffer<M>,
     there: Bitmap,
 }
 
@@ -186,7 +186,7 @@ impl<M: Raw> Inbox<M> {
 
     fn new(graph: &Graph) -> Result<Self> {
         let (budget, vertices) = (graph.runtime().budget(), graph.vertices());
-        let messages = Array::zeroed(budget, "combined messages", vertices as usize)?;
+        let messages = Buffer::zeroed(budget, "combined messages", vertices as usize)?;
         Ok(Inbox { messages, there: Bitmap::new(budget, "combined messages", vertices)? })
     }
 }

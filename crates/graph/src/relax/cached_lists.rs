@@ -8,7 +8,7 @@ use crate::engine::weights::{WeightColumn, Weights};
 use outcore_format::{Lists, ValueType};
 use outcore_image::{Result, Selection, SweepStats};
 use outcore_io::buffer::prefetch;
-use outcore_io::{Array, Budget};
+use outcore_io::{Budget, Buffer};
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
@@ -18,8 +18,8 @@ const PURPOSE: &str = "decoded lists";
 /// Lists with weights, in the order of their vertices.
 pub struct CachedLists {
     /// Ends of lists among the entries; the first is 0, and that of vertex `v` comes `v + 1`st.
-    ends: Array<AtomicU32>,
-    targets: Array<AtomicU32>,
+    ends: Buffer<AtomicU32>,
+    targets: Buffer<AtomicU32>,
     weights: Packed,
     kind: ValueType,
 }
@@ -42,8 +42,8 @@ impl CachedLists {
         let kind = graph.manifest().weights().map_or(ValueType::I64, |column| column.kind);
         let entries = facts.entries as usize;
         let cached = CachedLists {
-            ends: Array::zeroed(budget, PURPOSE, graph.vertices() as usize + 1)?,
-            targets: Array::zeroed(budget, PURPOSE, entries)?,
+            ends: Buffer::zeroed(budget, PURPOSE, graph.vertices() as usize + 1)?,
+            targets: Buffer::zeroed(budget, PURPOSE, entries)?,
             weights: Packed::new(budget, kind, entries)?,
             kind,
         };
@@ -85,19 +85,19 @@ impl CachedLists {
 
 /// Weights, each in the bytes that its type has.
 enum Packed {
-    Bytes(Array<AtomicU8>),
-    Halves(Array<AtomicU16>),
-    Words(Array<AtomicU32>),
-    Whole(Array<AtomicU64>),
+    Bytes(Buffer<AtomicU8>),
+    Halves(Buffer<AtomicU16>),
+    Words(Buffer<AtomicU32>),
+    Whole(Buffer<AtomicU64>),
 }
 
 impl Packed {
     fn new(budget: &Arc<Budget>, kind: ValueType, len: usize) -> Result<Self> {
         Ok(match kind.bytes() {
-            1 => Packed::Bytes(Array::zeroed(budget, PURPOSE, len)?),
-            2 => Packed::Halves(Array::zeroed(budget, PURPOSE, len)?),
-            4 => Packed::Words(Array::zeroed(budget, PURPOSE, len)?),
-            _ => Packed::Whole(Array::zeroed(budget, PURPOSE, len)?),
+            1 => Packed::Bytes(Buffer::zeroed(budget, PURPOSE, len)?),
+            2 => Packed::Halves(Buffer::zeroed(budget, PURPOSE, len)?),
+            4 => Packed::Words(Buffer::zeroed(budget, PURPOSE, len)?),
+            _ => Packed::Whole(Buffer::zeroed(budget, PURPOSE, len)?),
         })
     }
 
@@ -182,8 +182,8 @@ impl CachedLists {
     /// The lists of some edges in the order of their sources, with whole weights.
     pub fn of(budget: &Arc<Budget>, vertices: u32, edges: &[(u32, u32, u64)]) -> Self {
         let cached = CachedLists {
-            ends: Array::zeroed(budget, PURPOSE, vertices as usize + 1).unwrap(),
-            targets: Array::zeroed(budget, PURPOSE, edges.len()).unwrap(),
+            ends: Buffer::zeroed(budget, PURPOSE, vertices as usize + 1).unwrap(),
+            targets: Buffer::zeroed(budget, PURPOSE, edges.len()).unwrap(),
             weights: Packed::new(budget, ValueType::U32, edges.len()).unwrap(),
             kind: ValueType::U32,
         };

@@ -7,7 +7,7 @@ use outcore_format::{Order, WeightKind};
 use outcore_graph::import::{BatchWeights, Block, EdgeBatch, Ids, ImportOptions, InputOptions};
 use outcore_graph::{ExportReport, Graph, check_export_memory, export, export_vertices, export_with};
 use outcore_image::Error;
-use outcore_io::Array;
+use outcore_io::Buffer;
 use outcore_table::{Column, Table};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -421,8 +421,8 @@ fn with_attributes(directory: &Path) -> (Graph, Table) {
     let graph = common::open(&common::import_tables(directory, &edges, &vertices, &how), 2);
     let runtime = graph.runtime();
     let count = graph.vertices() as usize;
-    let ranks = Array::<f64>::zeroed(runtime.budget(), "test", count).unwrap();
-    let components = Array::<u32>::zeroed(runtime.budget(), "test", count).unwrap();
+    let ranks = Buffer::<f64>::zeroed(runtime.budget(), "test", count).unwrap();
+    let components = Buffer::<u32>::zeroed(runtime.budget(), "test", count).unwrap();
     let columns = vec![
         ("rank".to_owned(), Column::Real(Arc::new(ranks))),
         ("component".to_owned(), Column::Component(Arc::new(components))),

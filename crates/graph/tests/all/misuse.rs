@@ -11,7 +11,7 @@ use outcore_graph::{
 };
 use outcore_image::{Error, ImageOptions, Result};
 use outcore_io::backend::{Faults, Sim};
-use outcore_io::{Array, CancelFlag};
+use outcore_io::{Buffer, CancelFlag};
 use outcore_table::Column;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -569,7 +569,7 @@ fn graphs_and_what_is_made_of_them_can_be_shown_and_columns_have_names_of_their_
     );
     let mapper = EdgeMapper::new(&graph, 0).unwrap();
     let column = || {
-        let values = Array::<f64>::zeroed(graph.runtime().budget(), "values", VERTICES).unwrap();
+        let values = Buffer::<f64>::zeroed(graph.runtime().budget(), "values", VERTICES).unwrap();
         Column::Real(Arc::new(values))
     };
     let table = graph.table(vec![("a".into(), column()), ("b".into(), column())]);
@@ -578,7 +578,7 @@ fn graphs_and_what_is_made_of_them_can_be_shown_and_columns_have_names_of_their_
         Frontier::Range { first: 1, end: 2 },
         graph.lists(Direction::Out, Frontier::All)
     );
-    for part in ["vertices: 4000", "active: 1", "(\"a\", Real(Array<f64>[4000])), (\"b\", "] {
+    for part in ["vertices: 4000", "active: 1", "(\"a\", Real(Buffer<f64>[4000])), (\"b\", "] {
         assert!(shown.contains(part), "{part} in {shown}");
     }
     table.write(directory.path().join("two.csv")).unwrap();

@@ -11,7 +11,7 @@ use outcore_graph::import::{ImportOptions, import};
 use outcore_graph::{Graph, export};
 use outcore_image::{ImageOptions, write_file};
 use outcore_io::backend::{Backend, Faults, Location, Open, Sim};
-use outcore_io::{Array, DataFile, Runtime};
+use outcore_io::{Buffer, DataFile, Runtime};
 use outcore_table::Column;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -75,7 +75,7 @@ fn files_are_synced_before_they_get_their_name() {
     }
     for name in ["t.csv", "t.csv.gz", "t.csv.zst", "t.parquet", "t.npy", "t.arrow"] {
         written(name, &|runtime, path| {
-            let ranks = Array::<f64>::zeroed(runtime.budget(), "test", 500).unwrap();
+            let ranks = Buffer::<f64>::zeroed(runtime.budget(), "test", 500).unwrap();
             let columns = vec![("rank".to_owned(), Column::Real(Arc::new(ranks)))];
             open(runtime).table(columns).write(path).unwrap();
         });

@@ -10,7 +10,7 @@ use common::{Model, ModelIds, Random, open};
 use outcore_format::Order;
 use outcore_graph::Graph;
 use outcore_image::Error;
-use outcore_io::Array;
+use outcore_io::Buffer;
 use outcore_table::{Column, ColumnKind, Table};
 use std::path::Path;
 use std::sync::Arc;
@@ -19,11 +19,11 @@ use std::sync::Arc;
 fn sample(graph: &Graph, model: &Model) -> (Table, Vec<Vec<String>>) {
     let vertices = model.vertices;
     let budget = graph.runtime().budget();
-    let numbers = || Array::<u32>::zeroed(budget, "test", vertices).unwrap();
+    let numbers = || Buffer::<u32>::zeroed(budget, "test", vertices).unwrap();
     let (mut number, mut level, mut parent, mut component) = (numbers(), numbers(), numbers(), numbers());
-    let mut real = Array::<f64>::zeroed(budget, "test", vertices).unwrap();
-    let mut count = Array::<u64>::zeroed(budget, "test", vertices).unwrap();
-    let mut signed = Array::<i64>::zeroed(budget, "test", vertices).unwrap();
+    let mut real = Buffer::<f64>::zeroed(budget, "test", vertices).unwrap();
+    let mut count = Buffer::<u64>::zeroed(budget, "test", vertices).unwrap();
+    let mut signed = Buffer::<i64>::zeroed(budget, "test", vertices).unwrap();
     let places = model.places();
     let mut random = Random(9);
     // Three components: vertices by their number modulo three; the smallest place of each is its name.
@@ -119,7 +119,7 @@ fn writes_pairs_within(graph: &Graph, left_bytes: u64, output: &Path) -> bool {
     let budget = graph.runtime().budget();
     let _others = budget.reserve("others", budget.available_bytes() - left_bytes).unwrap();
     let is_promised = graph.check_output(output, &[ColumnKind::Component]).is_ok();
-    let outcome = Array::<u32>::zeroed(budget, "test", graph.vertices() as usize).and_then(|mut all| {
+    let outcome = Buffer::<u32>::zeroed(budget, "test", graph.vertices() as usize).and_then(|mut all| {
         all.iter_mut().zip(0..).for_each(|(component, vertex)| *component = vertex & !1);
         graph.table(vec![("component".to_owned(), Column::Component(Arc::new(all)))]).write(output)
     });
@@ -418,8 +418,8 @@ fn the_header_of_a_numpy_file_holds_any_names() {
 }
 
 /// A value for every vertex, always the same.
-fn filled(graph: &Graph, value: f64) -> Array<f64> {
-    let mut values = Array::<f64>::zeroed(graph.runtime().budget(), "test", graph.vertices() as usize).unwrap();
+fn filled(graph: &Graph, value: f64) -> Buffer<f64> {
+    let mut values = Buffer::<f64>::zeroed(graph.runtime().budget(), "test", graph.vertices() as usize).unwrap();
     values.fill(value);
     values
 }

@@ -7,7 +7,7 @@ use arrow_buffer::Buffer;
 use arrow_ipc::reader::StreamDecoder;
 use arrow_schema::SchemaRef;
 use bytes::Bytes;
-use outcore_io::Array as Memory;
+use outcore_io::Buffer as Memory;
 
 /// The magic number at both ends of an Arrow file.
 pub const FILE_MAGIC: &[u8] = b"ARROW1";

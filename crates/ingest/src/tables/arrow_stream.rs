@@ -19,7 +19,7 @@ use arrow_buffer::Buffer;
 use arrow_ipc::reader::StreamDecoder;
 use arrow_schema::SchemaRef;
 use outcore_image::{Error, Result};
-use outcore_io::{Array as Memory, Reservation};
+use outcore_io::{Buffer as Memory, Reservation};
 use std::collections::HashMap;
 use std::sync::Arc;
 

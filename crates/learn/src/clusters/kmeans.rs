@@ -23,7 +23,7 @@ use crate::moments::class_moments::{ClassMoments, Classes};
 use crate::phases::{Phase, bytes_of, require, require_own};
 use outcore_array::kernel::{Binary, Fold, Scalar};
 use outcore_array::{Array, ElementType};
-use outcore_declare::{Fact, Parameter, OptionValues};
+use outcore_declare::{Fact, OptionValues, Parameter};
 use outcore_image::{Result, Stats};
 use outcore_io::Runtime;
 

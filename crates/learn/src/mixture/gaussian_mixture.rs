@@ -23,7 +23,7 @@ use crate::mixture::mixture_sums::Sums;
 use crate::phases::{Phase, bytes_of, require, require_own};
 use outcore_array::kernel::{Binary, Scalar};
 use outcore_array::{Array, ElementType};
-use outcore_declare::{Choice, DefaultValue, Fact, Kind, Parameter, OptionValues};
+use outcore_declare::{Choice, DefaultValue, Fact, Kind, OptionValues, Parameter};
 use outcore_image::{Result, Stats};
 use outcore_io::Runtime;
 

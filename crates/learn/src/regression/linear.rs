@@ -19,7 +19,7 @@ use faer::linalg::solvers::Solve;
 use faer::{Mat, Side};
 use outcore_array::Array;
 use outcore_array::kernel::{Binary, Unary};
-use outcore_declare::{Fact, Parameter, OptionValues};
+use outcore_declare::{Fact, OptionValues, Parameter};
 use outcore_image::{Error, Result, Stats};
 use outcore_io::Runtime;
 

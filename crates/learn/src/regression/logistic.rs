@@ -25,7 +25,7 @@ use crate::regression::separation::Margins;
 use crate::regression::steps::{Point, Steps, dot};
 use outcore_array::Array;
 use outcore_array::kernel::Binary;
-use outcore_declare::{Fact, Parameter, OptionValues};
+use outcore_declare::{Fact, OptionValues, Parameter};
 use outcore_image::{Error, Result, Stats};
 use outcore_io::Runtime;
 

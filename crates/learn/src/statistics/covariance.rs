@@ -8,7 +8,7 @@ use crate::declare::{Data, StatisticDeclaration, StatisticFinding, StatisticPlan
 use crate::moments::co_moments::Moments;
 use crate::phases::{Phase, bytes_of, require};
 use outcore_array::Array;
-use outcore_declare::{Fact, Parameter, OptionValues};
+use outcore_declare::{Fact, OptionValues, Parameter};
 use outcore_image::{Result, Stats};
 use outcore_io::Runtime;
 

@@ -8,7 +8,7 @@ use crate::declare::{Data, StatisticDeclaration, StatisticFinding, StatisticPlan
 use crate::phases::{Phase, bytes_of};
 use outcore_array::kernel::Fold;
 use outcore_array::{Array, AxisPart, ElementType};
-use outcore_declare::{DefaultValue, Fact, Kind, Parameter, OptionValues};
+use outcore_declare::{DefaultValue, Fact, Kind, OptionValues, Parameter};
 use outcore_image::{Result, Stats};
 use outcore_io::Runtime;
 

@@ -22,7 +22,7 @@ use crate::declare::{Data, StatisticDeclaration, StatisticFinding, StatisticPlan
 use crate::phases::{Phase, bytes_of};
 use outcore_array::kernel::ValuesMut;
 use outcore_array::{Array, RowBlock, RowFold};
-use outcore_declare::{DefaultValue, Fact, Kind, Parameter, OptionValues};
+use outcore_declare::{DefaultValue, Fact, Kind, OptionValues, Parameter};
 use outcore_image::{Result, Stats};
 use outcore_io::Runtime;
 

@@ -20,10 +20,10 @@ use crate::expm::norms::{Norms, Plan, greater, greatest};
 use crate::operator::{Costs, Counted, Operator, require_real, space, square_rows};
 use crate::tall::Space;
 use crate::verify::{Pushed, check_exponential};
-use outcore_declare::{DefaultValue, Fact, InputFile, Kind, Parameter, OptionValues};
+use outcore_declare::{DefaultValue, Fact, InputFile, Kind, OptionValues, Parameter};
 use outcore_image::{Error, Result, Stats};
 use outcore_io::buffer::shared;
-use outcore_io::{Array, AtomicF64};
+use outcore_io::{AtomicF64, Buffer};
 use outcore_matrix::{DenseFile, MOST_COLUMNS, Operand, SparseMatrix};
 use outcore_table::DenseHeader;
 use std::cell::RefCell;
@@ -157,7 +157,7 @@ impl SolverPlan for Multiplying {
         let (runtime, columns) = (matrix.graph().runtime(), self.columns());
         let b = self.factor.read(runtime, "a dense matrix", self.factor.is_complex())?;
         let mut results =
-            Array::zeroed(runtime.budget(), "products of a matrix exponential", b.len() * self.times.len())?;
+            Buffer::zeroed(runtime.budget(), "products of a matrix exponential", b.len() * self.times.len())?;
         let ExpmMultiply { products, stats } = expm_multiply(matrix, &b, columns, &self.times, &mut results)?;
         if verify {
             let mut order = Vec::new();
@@ -266,7 +266,7 @@ struct Series<'a, 'c> {
     norms: Norms,
     space: Space,
     /// The last term, its product with the matrix, and the sum of the terms.
-    vectors: RefCell<[Array<f64>; 3]>,
+    vectors: RefCell<[Buffer<f64>; 3]>,
 }
 
 impl<'a, 'c> Series<'a, 'c> {

@@ -36,7 +36,7 @@ use crate::verify::{check_factors, vectors_bytes};
 use outcore_declare::{DefaultValue, Fact, Kind, Parameter};
 use outcore_image::{Error, Result, Stats};
 use outcore_ingest::Choice;
-use outcore_io::{Array, Reservation, lock};
+use outcore_io::{Buffer, Reservation, lock};
 use outcore_matrix::{EntrySums, MOST_COLUMNS, Operand, SparseMatrix};
 use std::cell::RefCell;
 use std::path::PathBuf;
@@ -313,7 +313,7 @@ struct Factor {
     /// Penalties added to the gradient and to the second derivatives.
     penalty: [f64; 2],
     /// Room for a panel of it, or of a product with as many rows, if there are any on disk.
-    hold: Array<f64>,
+    hold: Buffer<f64>,
 }
 
 struct Run {
@@ -321,7 +321,7 @@ struct Run {
     w: Factor,
     h: Factor,
     product: Panels,
-    buffers: Vec<Mutex<Array<f64>>>,
+    buffers: Vec<Mutex<Buffer<f64>>>,
     /// The loss in the beginning and after every iteration.
     losses: Vec<f64>,
     /// The violation of the first iteration, and the root of the loss that was checked last.
@@ -395,7 +395,7 @@ impl Run {
             room_bytes = budget.available_bytes() - sizes.least_bytes;
         }
         let reservation = budget.reserve("sums of stripes", sizes.sums_bytes)?;
-        let array = |purpose, numbers| Array::zeroed(budget, purpose, numbers);
+        let array = |purpose, numbers| Buffer::zeroed(budget, purpose, numbers);
         let buffer = |_| Ok(Mutex::new(array("pieces of factors", sizes.worker_numbers)?));
         let buffers = (0..runtime.threads()).map(buffer).collect::<Result<_>>()?;
         let mut panels = |rows| {
@@ -521,7 +521,7 @@ impl Blocks for Run {
 fn improve(
     operator: &Counted<'_, '_>,
     solver: Solver,
-    buffers: &[Mutex<Array<f64>>],
+    buffers: &[Mutex<Buffer<f64>>],
     product: &mut Panels,
     fixed: &mut Factor,
     free: &mut Factor,

@@ -5,7 +5,7 @@ use crate::tall::kernels::{MOST_WIDTH, Square, add_product, descend, dots};
 use crate::tall::panels::{Layout, Panels};
 use crate::tall::{ZERO, added, uniform};
 use outcore_image::Result;
-use outcore_io::{Array, lock};
+use outcore_io::{Buffer, lock};
 use std::ops::Range;
 use std::sync::Mutex;
 
@@ -34,7 +34,7 @@ pub(crate) struct Piece<'b> {
 /// Changes a factor piece by piece by `work`. Returns the Gram matrix of the new factor, and its inner products with
 /// `given`, before and after. Without `given` the old factor is not read.
 pub(crate) fn change(
-    buffers: &[Mutex<Array<f64>>],
+    buffers: &[Mutex<Buffer<f64>>],
     panels: &mut Panels,
     mut given: Option<&mut Panels>,
     work: &(impl Fn(&mut Piece<'_>) + Sync),

@@ -11,7 +11,7 @@ use crate::operator::{Counted, Operator, Squared, space};
 use crate::tall::basis::Basis;
 use crate::tall::{ZERO, added};
 use outcore_image::Result;
-use outcore_io::Array;
+use outcore_io::Buffer;
 use std::cell::RefCell;
 
 pub(crate) struct Deflated<'b, 'a, 'c> {
@@ -21,7 +21,7 @@ pub(crate) struct Deflated<'b, 'a, 'c> {
     far: &'b Basis,
     unit: f64,
     /// A factor without its share in the known vectors.
-    rest: RefCell<Array<f64>>,
+    rest: RefCell<Buffer<f64>>,
 }
 
 impl<'b, 'a, 'c> Deflated<'b, 'a, 'c> {

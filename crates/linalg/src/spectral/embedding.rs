@@ -23,7 +23,7 @@ use crate::tall::{Space, check_room, for_each_row};
 use crate::verify::{LONE, check_laplacian, vectors_bytes};
 use outcore_declare::Parameter;
 use outcore_image::{Error, Result};
-use outcore_io::Array;
+use outcore_io::Buffer;
 use outcore_matrix::{Operand, SparseMatrix};
 use std::cell::RefCell;
 use std::ops::Range;
@@ -188,10 +188,10 @@ pub fn spectral_embedding(matrix: &SparseMatrix, options: &SpectralEmbeddingOpti
 struct ShiftedLaplacian<'a, 'c> {
     operator: Counted<'a, 'c>,
     /// S, where it is not 1, and room for a block that it multiplies.
-    scale: Option<Array<f64>>,
-    scaled: RefCell<Array<f64>>,
+    scale: Option<Buffer<f64>>,
+    scaled: RefCell<Buffer<f64>>,
     /// C.
-    shift: Array<f64>,
+    shift: Buffer<f64>,
 }
 
 impl<'a, 'c> ShiftedLaplacian<'a, 'c> {
@@ -206,9 +206,9 @@ impl<'a, 'c> ShiftedLaplacian<'a, 'c> {
             }
         }
         let budget = space.runtime.budget();
-        let mut sums = Array::zeroed(budget, PURPOSE, space.numbers())?;
+        let mut sums = Buffer::zeroed(budget, PURPOSE, space.numbers())?;
         {
-            let mut ones = Array::zeroed(budget, PURPOSE, space.numbers())?;
+            let mut ones = Buffer::zeroed(budget, PURPOSE, space.numbers())?;
             ones.fill(1.0);
             operator.apply(&ones, 1, &mut sums)?;
         }
@@ -229,7 +229,7 @@ impl<'a, 'c> ShiftedLaplacian<'a, 'c> {
             return Err(operator.too_large());
         }
         let (scale, width) = if is_normalised { (Some(sums), width) } else { (None, 0) };
-        let scaled = Array::zeroed(budget, "a block that is scaled by degrees", space.rows * width)?;
+        let scaled = Buffer::zeroed(budget, "a block that is scaled by degrees", space.rows * width)?;
         Ok(ShiftedLaplacian { operator, scale, scaled: RefCell::new(scaled), shift: loops })
     }
 }
@@ -285,7 +285,7 @@ pub struct Embedding {
     #[doc(hidden)]
     pub vectors: Vectors,
     /// Factor of each row, in the order of the image; none if the Laplacian is not normalised.
-    pub(crate) scale: Option<Array<f64>>,
+    pub(crate) scale: Option<Buffer<f64>>,
     pub(crate) matrix: SparseMatrix,
 }
 

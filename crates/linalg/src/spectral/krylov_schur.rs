@@ -30,7 +30,7 @@ use crate::tall::basis::Basis;
 use crate::tall::orthonormal::{ROUNDING, orthonormalize, random};
 use faer::Mat;
 use outcore_image::Result;
-use outcore_io::{Array, CancelFlag};
+use outcore_io::{Buffer, CancelFlag};
 
 /// Number of convergence checks while a basis fills.
 const LOOKS: usize = 8;
@@ -168,7 +168,7 @@ impl<'o, 'a> KrylovSchur<'o, 'a> {
     }
 
     /// Keeps the first vectors of a Schur form. The last vector is taken out of the basis.
-    fn keep(&mut self, schur: &Schur, count: usize) -> Result<Option<Array<f64>>> {
+    fn keep(&mut self, schur: &Schur, count: usize) -> Result<Option<Buffer<f64>>> {
         let last = self.basis.pop();
         self.basis.rotate(&schur.space(count))?;
         self.projection.fill(0.0);

@@ -35,7 +35,7 @@ use crate::tall::orthonormal::{ROUNDING, inverse, orthonormalize, product, rando
 use crate::tall::{ZERO, added, entries, magnitude, square_at};
 use faer::Mat;
 use outcore_image::Result;
-use outcore_io::Array;
+use outcore_io::Buffer;
 use std::path::Path;
 
 /// Vectors stay orthogonal to this: what is taken away later is missing from the small matrix, and thus in the
@@ -164,7 +164,7 @@ impl<'o, 'a> Lanczos<'o, 'a> {
     }
 
     /// Appends a random block, which the small matrix does not couple to the blocks before it.
-    fn begin(&mut self, mut block: Array<f64>) -> Result<()> {
+    fn begin(&mut self, mut block: Buffer<f64>) -> Result<()> {
         let seed = self.iteration.next_seed();
         random(&self.basis, &mut block, seed)?;
         self.append(block);
@@ -174,7 +174,7 @@ impl<'o, 'a> Lanczos<'o, 'a> {
     }
 
     /// Appends a block that is orthogonal to all others.
-    fn append(&mut self, block: Array<f64>) {
+    fn append(&mut self, block: Buffer<f64>) {
         let (width, known) = (self.width(), self.basis.len() * self.width());
         self.basis.push(block);
         self.live.truncate(known);

@@ -24,7 +24,7 @@ use crate::verify::{check_orthonormal, check_singular, vectors_bytes};
 use faer::Mat;
 use outcore_declare::{Fact, Kind, Parameter};
 use outcore_image::{Error, Result, Stats};
-use outcore_io::{Array, Budget};
+use outcore_io::{Budget, Buffer};
 use outcore_matrix::{MOST_COLUMNS, Operand, SparseMatrix};
 use std::cell::RefCell;
 
@@ -297,13 +297,13 @@ fn product_bytes(from: &Space, to: &Space, blocks: usize, together: usize) -> u6
 }
 
 /// The mean of every column, in the order of the image.
-fn means(matrix: &SparseMatrix, costs: &RefCell<Costs>) -> Result<Array<f64>> {
+fn means(matrix: &SparseMatrix, costs: &RefCell<Costs>) -> Result<Buffer<f64>> {
     let operator = Counted::new(matrix, Operand::Transpose, costs)?;
     let (columns, rows) = operator.shape();
     let budget = matrix.graph().runtime().budget();
-    let mut ones = Array::zeroed(budget, "ones", rows)?;
+    let mut ones = Buffer::zeroed(budget, "ones", rows)?;
     ones.fill(1.0 / rows as f64);
-    let mut means = Array::zeroed(budget, "means of columns", columns)?;
+    let mut means = Buffer::zeroed(budget, "means of columns", columns)?;
     operator.apply(&ones, 1, &mut means)?;
     Ok(means)
 }
@@ -321,9 +321,9 @@ struct Run<'a, 'c> {
     width: usize,
     forward: Counted<'a, 'c>,
     backward: Counted<'a, 'c>,
-    means: Option<Array<f64>>,
+    means: Option<Buffer<f64>>,
     /// The factor and the product of the last product, for their memory.
-    idle: RefCell<Option<[Array<f64>; 2]>>,
+    idle: RefCell<Option<[Buffer<f64>; 2]>>,
 }
 
 impl<'a> Run<'a, '_> {
@@ -385,7 +385,7 @@ impl<'a> Run<'a, '_> {
         count: usize,
         operand: Operand,
         products: &mut Basis,
-        mut each: impl FnMut(&mut Basis, Array<f64>) -> Result<()>,
+        mut each: impl FnMut(&mut Basis, Buffer<f64>) -> Result<()>,
     ) -> Result<()> {
         let (operator, other) = self.operators(operand);
         let (from, to) = (space(operator, self.width), space(other, self.width));
@@ -415,7 +415,7 @@ impl<'a> Run<'a, '_> {
         let more_bytes = bytes_of(together).saturating_sub(reused_bytes);
         self.matrix.graph().make_room("vectors of a random projection", more_bytes)?;
         let columns = (together * self.width).next_power_of_two();
-        let mut part = Array::zeroed(budget, "vectors of a random projection", from.numbers())?;
+        let mut part = Buffer::zeroed(budget, "vectors of a random projection", from.numbers())?;
         let [mut factor, mut product] = arrays(budget, idle, numbers(together))?;
         for first in (0..count).step_by(together) {
             let blocks = first..count.min(first + together);
@@ -468,11 +468,11 @@ impl<'a> Run<'a, '_> {
 }
 
 /// Memory for vectors that are multiplied, all 0, and for their product: that of another product, if there is any.
-fn arrays(budget: &Budget, idle: Option<[Array<f64>; 2]>, numbers: [usize; 2]) -> Result<[Array<f64>; 2]> {
+fn arrays(budget: &Budget, idle: Option<[Buffer<f64>; 2]>, numbers: [usize; 2]) -> Result<[Buffer<f64>; 2]> {
     let Some([mut factor, product]) = idle else {
         let [factor, product] = numbers;
-        let factor = Array::zeroed(budget, "vectors that are multiplied", factor)?;
-        return Ok([factor, Array::zeroed(budget, "their product", product)?]);
+        let factor = Buffer::zeroed(budget, "vectors that are multiplied", factor)?;
+        return Ok([factor, Buffer::zeroed(budget, "their product", product)?]);
     };
     // Columns beyond the vectors must be 0.
     factor.fill(0.0);

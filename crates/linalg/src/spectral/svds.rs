@@ -28,7 +28,7 @@ use crate::tall::{Space, ZERO, added, set_square};
 use crate::verify::{check_orthonormal, check_singular, vectors_bytes};
 use faer::Mat;
 use outcore_image::Result;
-use outcore_io::Array;
+use outcore_io::Buffer;
 use outcore_matrix::{Operand, SparseMatrix};
 use std::cell::RefCell;
 use std::path::Path;
@@ -357,7 +357,7 @@ fn refine(first: &Counted<'_, '_>, second: &Counted<'_, '_>, mut near: Basis, co
 pub(crate) fn append_orthonormal(
     operator: &dyn Operator<'_>,
     basis: &mut Basis,
-    mut block: Array<f64>,
+    mut block: Buffer<f64>,
     upper: &mut Mat<f64>,
     seed: u64,
 ) -> Result<()> {

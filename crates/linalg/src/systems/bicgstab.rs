@@ -19,7 +19,7 @@ use crate::systems::system::{Growth, Method, Pause, SolveOptions, State, System,
 use crate::systems::{FULL_STAGNATION_SHARE, Solution, run};
 use crate::tall::{Space, dot};
 use outcore_image::Result;
-use outcore_io::Array;
+use outcore_io::Buffer;
 use outcore_matrix::SparseMatrix;
 
 const PURPOSE: &str = "vectors of stabilized biconjugate gradients";
@@ -56,16 +56,16 @@ pub fn bicgstab(matrix: &SparseMatrix, b: &[f64], options: &SolveOptions<'_>) ->
 
 pub(crate) struct Bicgstab {
     /// The residual at the beginning, or random numbers, which all later residuals are compared with.
-    shadow: Array<f64>,
-    direction: Array<f64>,
+    shadow: Buffer<f64>,
+    direction: Buffer<f64>,
     /// The product with the preconditioned direction.
-    product: Array<f64>,
+    product: Buffer<f64>,
     /// The product with the preconditioned residual.
-    second: Array<f64>,
+    second: Buffer<f64>,
     /// A preconditioned vector, if there is a preconditioner.
-    preconditioned: Option<Array<f64>>,
+    preconditioned: Option<Buffer<f64>>,
     /// The `x` with the least residual.
-    best: Array<f64>,
+    best: Buffer<f64>,
     /// The length of that residual.
     best_norm: f64,
     /// Whether the last `x` is the best one.
@@ -335,8 +335,8 @@ fn multiply(
     system: &System<'_, '_>,
     inverse: &mut Inverse<'_>,
     vector: &[f64],
-    preconditioned: &mut Option<Array<f64>>,
-    product: &mut Array<f64>,
+    preconditioned: &mut Option<Buffer<f64>>,
+    product: &mut Buffer<f64>,
 ) -> Result<()> {
     let Some(preconditioned) = preconditioned else { return system.operator.apply(vector, 1, product) };
     inverse.prepare(system, vector)?;

@@ -12,7 +12,7 @@ use crate::systems::system::{Growth, Method, Pause, SolveOptions, State, System,
 use crate::systems::{Solution, inverse, run};
 use crate::tall::{FEW_NUMBERS, Space, dot};
 use outcore_image::{Error, Result};
-use outcore_io::Array;
+use outcore_io::Buffer;
 use outcore_matrix::SparseMatrix;
 
 const PURPOSE: &str = "vectors of conjugate gradients";
@@ -47,8 +47,8 @@ pub fn cg(matrix: &SparseMatrix, b: &[f64], options: &SolveOptions<'_>) -> Resul
 }
 
 pub(crate) struct Cg {
-    direction: Array<f64>,
-    product: Array<f64>,
+    direction: Buffer<f64>,
+    product: Buffer<f64>,
     growth: Growth,
 }
 

@@ -16,7 +16,7 @@ use crate::tall::basis::{Basis, Room};
 use crate::tall::{FEW_NUMBERS, Space, ZERO};
 use outcore_declare::Parameter;
 use outcore_image::Result;
-use outcore_io::Array;
+use outcore_io::Buffer;
 use outcore_matrix::SparseMatrix;
 
 /// Relative length below which the remainder of a vector counts as rounding.
@@ -190,7 +190,7 @@ impl Gmres {
         &self,
         system: &System<'_, '_>,
         state: &mut State<'_>,
-        next: &mut Array<f64>,
+        next: &mut Buffer<f64>,
     ) -> Result<(Vec<f64>, f64, f64)> {
         let (mut factor, inverse, room) = (self.basis.last(), &mut state.inverse, &mut state.residual);
         if !inverse.is_none() {

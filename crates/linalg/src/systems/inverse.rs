@@ -8,7 +8,7 @@ use crate::tall::{FEW_NUMBERS, dot};
 use outcore_image::{Error, Result};
 use outcore_ingest::Choice;
 use outcore_io::buffer::shared;
-use outcore_io::{Array, AtomicF64};
+use outcore_io::{AtomicF64, Buffer};
 use std::fmt::{Debug, Formatter};
 use std::ops::Range;
 
@@ -73,13 +73,13 @@ impl Preconditioner<'_> {
 /// A preconditioner with its memory.
 pub(crate) enum Inverse<'c> {
     None,
-    Diagonal(Array<f64>),
+    Diagonal(Buffer<f64>),
     Function {
         function: &'c (dyn Fn(&mut [f64]) -> Result<()> + Sync),
         /// The vector, then its product, in the order of ids.
-        ordered: Array<f64>,
+        ordered: Buffer<f64>,
         /// The product with the vector that was prepared, in the order of the image.
-        product: Array<f64>,
+        product: Buffer<f64>,
     },
 }
 
@@ -176,8 +176,8 @@ impl<'c> Inverse<'c> {
     pub fn check_symmetric(
         &mut self,
         system: &System<'_, '_>,
-        one: &mut Array<f64>,
-        other: &mut Array<f64>,
+        one: &mut Buffer<f64>,
+        other: &mut Buffer<f64>,
     ) -> Result<()> {
         if self.product().is_none() {
             return Ok(());

@@ -25,7 +25,7 @@ use crate::systems::system::{Method, Pause, SolveOptions, State, System, is_reac
 use crate::systems::{Solution, run};
 use crate::tall::{Space, ZERO, dot};
 use outcore_image::Result;
-use outcore_io::Array;
+use outcore_io::Buffer;
 use outcore_matrix::{Operand, SparseMatrix};
 use std::mem::swap;
 
@@ -59,13 +59,13 @@ pub fn minres(matrix: &SparseMatrix, b: &[f64], options: &SolveOptions<'_>) -> R
 
 pub(crate) struct Minres {
     /// The last Lanczos vectors, and their product on its way to be the next.
-    before: Array<f64>,
-    now: Array<f64>,
-    product: Array<f64>,
-    preconditioned: Option<Array<f64>>,
+    before: Buffer<f64>,
+    now: Buffer<f64>,
+    product: Buffer<f64>,
+    preconditioned: Option<Buffer<f64>>,
     /// The last directions of `x`.
-    direction_before: Array<f64>,
-    direction: Array<f64>,
+    direction_before: Buffer<f64>,
+    direction: Buffer<f64>,
     longest: f64,
 }
 

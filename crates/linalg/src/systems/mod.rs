@@ -22,7 +22,7 @@ use crate::systems::inverse::{Inverse, Preconditioner};
 use crate::systems::system::{Method, Pause, SolveOptions, State, System};
 use crate::tall::{Space, magnitude, power_of_two};
 use outcore_image::{Error, Result, Stats};
-use outcore_io::Array;
+use outcore_io::Buffer;
 use outcore_matrix::{Operand, SparseMatrix};
 use std::cell::RefCell;
 
@@ -71,7 +71,7 @@ impl SolveEnd {
 #[non_exhaustive]
 pub struct Solution {
     /// The vector, in the order of ids.
-    pub x: Array<f64>,
+    pub x: Buffer<f64>,
     /// The length of `b - A x`, from a product with the vector that is returned.
     pub residual: f64,
     /// The greatest residual that counts as converged.
@@ -191,7 +191,7 @@ fn begin<'a, 'c, M: Method<'a>>(
 }
 
 /// The diagonal of Jacobi's preconditioner.
-fn inverse_diagonal<'a, M: Method<'a>>(operator: &Counted<'a, '_>, space: &Space) -> Result<Array<f64>> {
+fn inverse_diagonal<'a, M: Method<'a>>(operator: &Counted<'a, '_>, space: &Space) -> Result<Buffer<f64>> {
     let matrix = operator.matrix;
     let mut diagonal = matrix.diagonal(&mut operator.costs.borrow_mut().stats)?;
     if let Some(place) = diagonal.iter().position(|&entry| !M::inverse(entry).is_finite()) {

@@ -5,7 +5,7 @@ use crate::systems::inverse::{Inverse, Preconditioner};
 use crate::tall::{Space, dot};
 use outcore_image::{Error, Result};
 use outcore_io::buffer::shared;
-use outcore_io::{Array, AtomicF64};
+use outcore_io::{AtomicF64, Buffer};
 
 /// Fall of the residual by the recurrence, beyond which it says nothing of the true residual.
 const RECURRENCE: f64 = 1e-14;
@@ -106,9 +106,9 @@ pub(crate) struct System<'a, 'c> {
 
 /// Vectors and scalars of an iteration, divided by the system's scale.
 pub(crate) struct State<'c> {
-    pub x: Array<f64>,
+    pub x: Buffer<f64>,
     /// `b - A x`, as far as the method needs it.
-    pub residual: Array<f64>,
+    pub residual: Buffer<f64>,
     pub inverse: Inverse<'c>,
     pub steps_left: u64,
     pub iterations: u64,
@@ -230,9 +230,9 @@ impl System<'_, '_> {
     }
 
     /// The vector in the order of ids, as it is without the scale.
-    pub fn ordered(&self, x: &[f64]) -> Result<Array<f64>> {
+    pub fn ordered(&self, x: &[f64]) -> Result<Buffer<f64>> {
         let (matrix, scale) = (self.operator.matrix, self.scale);
-        let mut ordered = Array::zeroed(self.space.runtime.budget(), "the solution of a linear system", x.len())?;
+        let mut ordered = Buffer::zeroed(self.space.runtime.budget(), "the solution of a linear system", x.len())?;
         let numbers = shared::<AtomicF64>(&mut ordered);
         let greatest = self.space.stripes(|_, rows| {
             let mut greatest = 0.0f64;

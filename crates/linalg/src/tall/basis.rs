@@ -11,7 +11,7 @@ use faer::{Mat, MatRef};
 use outcore_graph::{Graph, PAGE_BYTES};
 use outcore_image::Result;
 use outcore_io::buffer::{raw_bytes, raw_bytes_mut};
-use outcore_io::{Array, Spill, folder, lock};
+use outcore_io::{Buffer, Spill, folder, lock};
 use std::ops::{DerefMut, Range};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -54,7 +54,7 @@ impl<T: DerefMut<Target = [f64]>> Stored<T> {
     }
 }
 
-impl Stored<Array<f64>> {
+impl Stored<Buffer<f64>> {
     /// Appends each stripe, or other part, of `numbers` numbers to one of the lists; `all` numbers are in use.
     pub fn push_stripes<'b>(&'b mut self, all: usize, numbers: usize, stripes: &mut [Vec<Stored<&'b mut [f64]>>]) {
         match self {
@@ -117,16 +117,16 @@ pub(crate) fn write_block(space: &Space, block: &[f64], spill: &Spill, offset_by
 pub(crate) struct Basis {
     pub space: Space,
     room: Room,
-    blocks: Vec<Stored<Array<f64>>>,
+    blocks: Vec<Stored<Buffer<f64>>>,
     /// A serial number of each block, which is unique, and new whenever the block changes.
     serials: Vec<u64>,
     next_serial: u64,
-    idle: Vec<Array<f64>>,
+    idle: Vec<Buffer<f64>>,
     spill: Option<Spill>,
     /// Places of the file that no block uses.
     free: Vec<u64>,
     most_blocks: usize,
-    buffers: Vec<Mutex<Array<f64>>>,
+    buffers: Vec<Mutex<Buffer<f64>>>,
 }
 
 impl Basis {
@@ -186,7 +186,7 @@ impl Basis {
     ///
     /// # Errors
     /// There is none, and no block is in memory that is not the last.
-    pub fn fresh(&mut self) -> Result<Array<f64>> {
+    pub fn fresh(&mut self) -> Result<Buffer<f64>> {
         if let Some(idle) = self.idle.pop() {
             return Ok(idle);
         }
@@ -198,20 +198,20 @@ impl Basis {
         if !has_room && let Some(array) = self.evict(1)? {
             return Ok(array);
         }
-        Array::zeroed(budget, PURPOSE, self.space.numbers())
+        Buffer::zeroed(budget, PURPOSE, self.space.numbers())
     }
 
     /// Gives memory back that [`Basis::fresh`] gave.
-    pub fn give_back(&mut self, block: Array<f64>) {
+    pub fn give_back(&mut self, block: Buffer<f64>) {
         self.idle.push(block);
     }
 
-    pub fn push(&mut self, block: Array<f64>) {
+    pub fn push(&mut self, block: Buffer<f64>) {
         self.push_as(block, self.next_serial);
     }
 
     /// Appends a block that had this number in another run.
-    fn push_as(&mut self, block: Array<f64>, serial: u64) {
+    fn push_as(&mut self, block: Buffer<f64>, serial: u64) {
         self.blocks.push(Stored::Memory(block));
         self.serials.push(serial);
         self.next_serial = self.next_serial.max(serial + 1);
@@ -228,7 +228,7 @@ impl Basis {
         }
     }
 
-    pub fn pop(&mut self) -> Option<Array<f64>> {
+    pub fn pop(&mut self) -> Option<Buffer<f64>> {
         self.serials.pop();
         match self.blocks.pop() {
             Some(Stored::Memory(block)) => Some(block),
@@ -249,7 +249,7 @@ impl Basis {
     }
 
     /// Moves the oldest block that is in memory into the file; this number of last blocks is never moved.
-    fn evict(&mut self, last: usize) -> Result<Option<Array<f64>>> {
+    fn evict(&mut self, last: usize) -> Result<Option<Buffer<f64>>> {
         let older = self.blocks.len().saturating_sub(last);
         let Some(oldest) = self.blocks[..older].iter().position(|block| matches!(block, Stored::Memory(_))) else {
             return Ok(None);
@@ -419,9 +419,9 @@ impl Blocks for Basis {
 }
 
 /// A zeroed array of this length for each worker.
-pub(crate) fn per_worker(space: &Space, purpose: &str, numbers: usize) -> Result<Vec<Mutex<Array<f64>>>> {
+pub(crate) fn per_worker(space: &Space, purpose: &str, numbers: usize) -> Result<Vec<Mutex<Buffer<f64>>>> {
     let budget = space.runtime.budget();
-    (0..space.runtime.threads()).map(|_| Ok(Mutex::new(Array::zeroed(budget, purpose, numbers)?))).collect()
+    (0..space.runtime.threads()).map(|_| Ok(Mutex::new(Buffer::zeroed(budget, purpose, numbers)?))).collect()
 }
 
 /// Number of rows of all blocks that a worker holds while they are multiplied by a small matrix: whole tiles.

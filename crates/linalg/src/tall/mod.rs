@@ -14,7 +14,7 @@ use crate::tall::complex::complex_dots;
 use crate::tall::kernels::{MOST_WIDTH, Square, add_product, dots, transform};
 use faer::Mat;
 use outcore_image::{Error, Result};
-use outcore_io::{Array, Runtime, SPLIT_MIX_STEP, lock, split_mix};
+use outcore_io::{Buffer, Runtime, SPLIT_MIX_STEP, lock, split_mix};
 use outcore_table::SWEPT_NUMBERS;
 use std::ops::Range;
 use std::sync::Mutex;
@@ -71,8 +71,8 @@ impl Space {
     }
 
     /// A block of zeros.
-    pub fn zeros(&self, purpose: &str) -> Result<Array<f64>> {
-        Array::zeroed(self.runtime.budget(), purpose, self.numbers())
+    pub fn zeros(&self, purpose: &str) -> Result<Buffer<f64>> {
+        Buffer::zeroed(self.runtime.budget(), purpose, self.numbers())
     }
 
     /// Number of rows processed together.
@@ -250,7 +250,7 @@ pub(crate) fn for_each_row(
     mut work: impl FnMut(usize, &[f64]) -> Result<()>,
 ) -> Result<()> {
     let step = (SWEPT_NUMBERS / count.max(1)).max(1).min(rows.max(1));
-    let mut numbers = Array::zeroed(runtime.budget(), purpose, step * count)?;
+    let mut numbers = Buffer::zeroed(runtime.budget(), purpose, step * count)?;
     for first in (0..rows).step_by(step) {
         runtime.cancel().check()?;
         let rows = first..rows.min(first + step);

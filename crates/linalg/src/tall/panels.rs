@@ -11,7 +11,7 @@ use crate::tall::kernels::MOST_WIDTH;
 use crate::tall::{Space, pick};
 use outcore_image::Result;
 use outcore_io::buffer::{raw_bytes, raw_bytes_mut};
-use outcore_io::{Array, Spill, lock};
+use outcore_io::{Buffer, Spill, lock};
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Mutex;
@@ -89,11 +89,11 @@ pub(crate) struct Panels {
     pub space: Space,
     pub layout: Layout,
     folder: PathBuf,
-    panels: Vec<Stored<Array<f64>>>,
+    panels: Vec<Stored<Buffer<f64>>>,
     spill: Option<Spill>,
     most_rows: usize,
     /// Room for a piece of a panel that is read from the file.
-    buffer: Mutex<Array<f64>>,
+    buffer: Mutex<Buffer<f64>>,
 }
 
 impl Panels {
@@ -102,7 +102,7 @@ impl Panels {
     pub fn new(space: Space, layout: Layout, folder: PathBuf, room_bytes: &mut u64) -> Result<Self> {
         let most_rows = space.rows;
         let numbers = layout.buffer_bytes() as usize / 8;
-        let buffer = Mutex::new(Array::zeroed(space.runtime.budget(), "a piece of a panel", numbers)?);
+        let buffer = Mutex::new(Buffer::zeroed(space.runtime.budget(), "a piece of a panel", numbers)?);
         let mut matrix =
             Panels { space: space.clone(), layout, folder, panels: Vec::new(), spill: None, most_rows, buffer };
         for panel in 0..layout.panels() {
@@ -110,7 +110,7 @@ impl Panels {
             let panel = match room_bytes.checked_sub(bytes) {
                 Some(rest) => {
                     *room_bytes = rest;
-                    Stored::Memory(Array::zeroed(space.runtime.budget(), PURPOSE, bytes as usize / 8)?)
+                    Stored::Memory(Buffer::zeroed(space.runtime.budget(), PURPOSE, bytes as usize / 8)?)
                 }
                 None => Stored::Disk(matrix.spill()?.take(bytes)),
             };

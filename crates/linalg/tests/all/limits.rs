@@ -1,7 +1,7 @@
 //! Limits of memory: the least one that a plan does not refuse is enough for the run, its verification and its results.
 
 use crate::common::{Entries, matrix, random, runtime};
-use outcore_declare::{Value, OptionValues, named};
+use outcore_declare::{OptionValues, Value, named};
 use outcore_image::Error;
 use outcore_linalg::{Dense, SOLVERS, SolverInput};
 use outcore_matrix::SparseMatrix;

@@ -5,7 +5,7 @@ use outcore::data::{EdgeBatches, EdgeData, EdgesFrom, VertexData, first_edges};
 use outcore::engine::{Bitmap, EdgeMapper, Frontier, scan, scan_pages};
 use outcore::front_ends::{graph500, shown_members};
 use outcore::import::{ImportOptions, Part};
-use outcore::io::Array;
+use outcore::io::Buffer;
 use outcore::linalg::{EigsOptions, EigshOptions, SvdsOptions};
 use outcore::matrix::{Operand, Semiring, SparseMatrix};
 use outcore::*;
@@ -120,7 +120,7 @@ fn algorithms_of_vertices_that_are_not_there() {
 fn tables_of_vertices_that_are_not_there() {
     let graph = graph();
     let values = |value: u32| {
-        let mut values = Array::<u32>::zeroed(graph.runtime().budget(), "a test", END as usize).unwrap();
+        let mut values = Buffer::<u32>::zeroed(graph.runtime().budget(), "a test", END as usize).unwrap();
         values[7] = value;
         Arc::new(values)
     };
@@ -159,7 +159,7 @@ fn sizes_that_overflow() {
     for size in [usize::MAX, 1 << 58] {
         refused(budget.reserve("a test", size as u64));
         refused(graph.make_room("a test", size as u64));
-        refused(Array::<u64>::zeroed(budget, "a test", size));
+        refused(Buffer::<u64>::zeroed(budget, "a test", size));
         refused(EdgeBatches::new(&graph, EdgeData::default(), size as u64));
         let matrix = SparseMatrix::new(&graph, false).unwrap();
         let mut product = vec![0.0; END as usize];
@@ -171,8 +171,8 @@ fn sizes_that_overflow() {
         refused(linalg::eigsh(&matrix, &EigshOptions { k: size, ..EigshOptions::default() }));
         refused(linalg::eigs(&matrix, &EigsOptions { ncv: Some(size), ..EigsOptions::default() }));
         refused(linalg::svds(&matrix, &SvdsOptions { ncv: Some(size), k: 2, ..SvdsOptions::default() }));
-        let ones = array::Array::full(vec![4, 3], array::kernel::Scalar::Float64(1.0)).unwrap();
-        let labels = array::Array::full(vec![4], array::kernel::Scalar::Int64(0)).unwrap();
+        let ones = array::Buffer::full(vec![4, 3], array::kernel::Scalar::Float64(1.0)).unwrap();
+        let labels = array::Buffer::full(vec![4], array::kernel::Scalar::Int64(0)).unwrap();
         refused(ones.group_fold(array::kernel::Fold::Sum, &labels, size as u64));
         // Sizes of answers are those of what there is.
         let rows = |batch: Result<RecordBatch>| batch.unwrap().num_rows() as u64;

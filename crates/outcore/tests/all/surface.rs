@@ -39,7 +39,9 @@ pub struct Public<'s> {
 fn has(attributes: &[Attribute], name: &str, word: &str) -> bool {
     let is_it = |attribute: &Attribute| match &attribute.meta {
         _ if !attribute.path().is_ident(name) => false,
-        syn::Meta::List(list) => word.is_empty() || list.tokens.to_string().split(&[' ', ',', '(', ')']).any(|w| w == word),
+        syn::Meta::List(list) => {
+            word.is_empty() || list.tokens.to_string().split(&[' ', ',', '(', ')']).any(|w| w == word)
+        }
         _ => word.is_empty(),
     };
     attributes.iter().any(is_it)
@@ -344,7 +346,9 @@ impl Public<'_> {
 
     /// Whether it has a trait, by `derive` or a block.
     pub fn implements(&self, name: &str) -> bool {
-        let of = |block: &ItemImpl| block.trait_.as_ref().is_some_and(|(path, _)| segments(path).ends_with(&[name.to_owned()]));
+        let of = |block: &ItemImpl| {
+            block.trait_.as_ref().is_some_and(|(path, _)| segments(path).ends_with(&[name.to_owned()]))
+        };
         has(attributes(self.item), "derive", name) || self.implementations.iter().any(|(block, _)| of(block))
     }
 

@@ -56,7 +56,7 @@ use outcore_graph::{
     gather_weighted_sum, gather_weighted_sums, vertex_sum,
 };
 use outcore_image::{Result, StatsBuilder};
-use outcore_io::{Array, AtomicF32, AtomicF64, Task, Unit};
+use outcore_io::{AtomicF32, AtomicF64, Buffer, Task, Unit};
 use outcore_table::ColumnKind;
 use std::ops::Range;
 
@@ -73,7 +73,7 @@ const ABOVE_ROUNDING: f64 = 2.0;
 
 /// One array of the contributions of all vertices. An iteration reads one and writes another. In single precision an
 /// array takes half the memory.
-fn contributions<T: Contribution>(graph: &Graph) -> impl Layout<Made = Array<T>> {
+fn contributions<T: Contribution>(graph: &Graph) -> impl Layout<Made = Buffer<T>> {
     array(graph, "contributions", graph.vertices())
 }
 
@@ -215,7 +215,7 @@ impl<'a, D: Divisors> Iteration<'a, D> {
     }
 
     /// A new array of numbers, one per vertex. Memory of zeros only is never touched.
-    fn each<T: Contribution>(&self, value: impl Fn(usize) -> f64 + Sync) -> Result<Array<T>> {
+    fn each<T: Contribution>(&self, value: impl Fn(usize) -> f64 + Sync) -> Result<Buffer<T>> {
         let values = contributions::<T>(self.graph).make()?;
         for_each_vertex(self.graph, |v| {
             let value = value(v as usize);
@@ -227,7 +227,7 @@ impl<'a, D: Divisors> Iteration<'a, D> {
     }
 
     /// Contributions where all ranks are the same; vertices without out-edges have none yet.
-    fn start<T: Contribution>(&self) -> Result<Array<T>> {
+    fn start<T: Contribution>(&self) -> Result<Buffer<T>> {
         self.each(|v| match self.divisors.of(v) {
             0.0 => 0.0,
             divisor => self.isolated / divisor,
@@ -238,11 +238,11 @@ impl<'a, D: Divisors> Iteration<'a, D> {
     /// contributions then. The page cache leaves `spare_bytes` of memory free.
     fn repeat<T: Contribution>(
         &mut self,
-        first: Array<T>,
+        first: Buffer<T>,
         enough: f64,
         most: u32,
         spare_bytes: u64,
-    ) -> Result<Array<T>> {
+    ) -> Result<Buffer<T>> {
         let (graph, options) = (self.graph, self.options);
         let budget = graph.runtime().budget();
         let (mut contributions, mut next) = (first, contributions::<T>(graph).make()?);
@@ -312,7 +312,7 @@ impl<'a, D: Divisors> Iteration<'a, D> {
         if isolated { self.isolated } else { contribution * self.divisors.divisor(v) }
     }
 
-    fn ranks(&self, contributions: Array<AtomicF64>) -> Result<Array<AtomicF64>> {
+    fn ranks(&self, contributions: Buffer<AtomicF64>) -> Result<Buffer<AtomicF64>> {
         let factor = self.factor();
         for_each_vertex(self.graph, |v| {
             let slot = &contributions[v as usize];

@@ -47,7 +47,7 @@ use crate::visit::for_each_vertex;
 use outcore_graph::{Bitmap, Direction, Edges, Frontier, Graph, ListPart, scan, vertex_map, vertex_sum};
 use outcore_image::{Error, Result, StatsBuilder, SweepStats};
 use outcore_io::buffer::prefetched;
-use outcore_io::{Array, AtomicF32, AtomicF64, Unit};
+use outcore_io::{AtomicF32, AtomicF64, Buffer, Unit};
 use outcore_table::ColumnKind;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -68,7 +68,7 @@ const CLASS_SHIFT: u32 = 20;
 const LEAST_SHARE: u64 = 32;
 
 /// Ranks, rests, shares, the rests of pages, and the vertices that are pushed.
-type State<S> = (Array<AtomicF64>, Array<AtomicU64>, Array<S>, Array<AtomicU32>, Bitmap);
+type State<S> = (Buffer<AtomicF64>, Buffer<AtomicU64>, Buffer<S>, Buffer<AtomicU32>, Bitmap);
 
 fn state<S: Contribution>(graph: &Graph) -> impl Layout<Made = State<S>> {
     (
@@ -121,14 +121,14 @@ struct Delta<'a, D, S: Contribution> {
     graph: &'a Graph,
     options: &'a PageRankOptions,
     divisors: D,
-    ranks: Array<AtomicF64>,
+    ranks: Buffer<AtomicF64>,
     /// Signed numbers.
-    rests: Array<AtomicU64>,
+    rests: Buffer<AtomicU64>,
     /// Per vertex pushed in a round: the share that every out-neighbour, or weight of 1, gets from it.
-    shares: Array<S>,
+    shares: Buffer<S>,
     /// Per block: the rest of the vertices whose lists begin there, over the pages that these lie in, in single
     /// precision.
-    densities: Array<AtomicU32>,
+    densities: Buffer<AtomicU32>,
     chosen: Bitmap,
     scale: f64,
     offset: f64,
@@ -408,7 +408,7 @@ impl<'a, D: Divisors, S: Contribution> Delta<'a, D, S> {
     }
 
     /// Adds every rest to its rank, as another full iteration would. No rank is below 0 but by rounding.
-    fn finish(self) -> Result<Array<AtomicF64>> {
+    fn finish(self) -> Result<Buffer<AtomicF64>> {
         for_each_vertex(self.graph, |v| {
             let slot = &self.ranks[v as usize];
             slot.store((self.scale * (slot.load() + self.rest(v as usize) / ONE)).max(0.0));

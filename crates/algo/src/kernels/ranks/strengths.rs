@@ -10,7 +10,7 @@ use crate::weights::{Refused, note};
 use outcore_graph::{Direction, Edges, Frontier, Gathered, Graph, KeptWeights, ListFold, ListPart, fold};
 use outcore_image::{Result, StatsBuilder, SweepStats};
 use outcore_io::buffer::Plain;
-use outcore_io::{Array, AtomicF32, AtomicF64};
+use outcore_io::{AtomicF32, AtomicF64, Buffer};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 pub(crate) trait Divisors: Sync {
@@ -27,14 +27,14 @@ pub(crate) trait Divisors: Sync {
     }
 }
 
-impl Divisors for Array<AtomicU32> {
+impl Divisors for Buffer<AtomicU32> {
     #[inline]
     fn of(&self, v: usize) -> f64 {
         f64::from(self[v].load(Ordering::Relaxed))
     }
 }
 
-impl Divisors for Array<AtomicF64> {
+impl Divisors for Buffer<AtomicF64> {
     #[inline]
     fn of(&self, v: usize) -> f64 {
         self[v].load()
@@ -67,8 +67,8 @@ impl Contribution for AtomicF64 {
 }
 
 pub(crate) enum RankDivisors {
-    Degrees(Array<AtomicU32>),
-    Strengths(Array<AtomicF64>),
+    Degrees(Buffer<AtomicU32>),
+    Strengths(Buffer<AtomicF64>),
 }
 
 impl RankDivisors {
@@ -123,7 +123,7 @@ pub(crate) fn weight_passes(graph: &Graph, options: &PageRankOptions) -> f64 {
 }
 
 /// The sum of the weights of every vertex's out-edges.
-fn strengths(graph: &Graph) -> impl Layout<Made = (Array<AtomicF64>, SweepStats)> {
+fn strengths(graph: &Graph) -> impl Layout<Made = (Buffer<AtomicF64>, SweepStats)> {
     array(graph, "sums of weights", graph.vertices()).then(|strengths| {
         let accepts =
             |weight: f64| (0.0..=LARGEST_WEIGHT).contains(&weight) && (weight == 0.0 || weight >= SMALLEST_WEIGHT);
@@ -141,7 +141,7 @@ const LARGEST_WEIGHT: f64 = 1e200;
 const SMALLEST_WEIGHT: f64 = 1e-200;
 
 struct Strengths {
-    strengths: Array<AtomicF64>,
+    strengths: Buffer<AtomicF64>,
     refused: Refused,
 }
 

@@ -7,12 +7,12 @@
 use crate::kernels::bfs::Bfs;
 use crate::state::{Layout, array, bitmap};
 use outcore_graph::{Bitmap, Graph};
-use outcore_io::Array;
+use outcore_io::Buffer;
 use std::ops::Range;
 
 /// The vertices that a source reaches, in the order of their levels.
 pub(crate) struct ByLevel {
-    order: Array<u32>,
+    order: Buffer<u32>,
     firsts: Bitmap,
     /// The number of reached vertices, the source included.
     pub count: usize,

@@ -5,7 +5,7 @@
 use crate::state::{Layout, array, reservation};
 use outcore_graph::Graph;
 use outcore_image::{Stats, StatsBuilder};
-use outcore_io::{Array, Reservation};
+use outcore_io::{Buffer, Reservation};
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
 /// Options of searches from many sources.
@@ -25,13 +25,13 @@ pub struct MultiSourceBfsOptions {
 #[non_exhaustive]
 pub struct MultiSourceBfs {
     /// Per vertex: how many of the sources have a path to it.
-    pub reached_by: Array<u32>,
+    pub reached_by: Buffer<u32>,
     /// Per vertex: the sum of its distances from those.
-    pub distance_sums: Array<u64>,
+    pub distance_sums: Buffer<u64>,
     /// Per source, in the order of the options: the extent of its search.
     pub reach: Vec<Reach>,
     /// Per source and target, source by source: the distance plus one; 0 where there is no path.
-    pub(crate) levels: Array<u32>,
+    pub(crate) levels: Buffer<u32>,
     /// Statistics of the run.
     pub stats: Stats,
 }
@@ -62,7 +62,7 @@ impl MultiSourceBfs {
 }
 
 /// The number of sources that reach each vertex, the sums of its distances, distances of targets, and the targets.
-type Results = (Array<AtomicU32>, Array<AtomicU64>, Array<AtomicU32>, Reservation);
+type Results = (Buffer<AtomicU32>, Buffer<AtomicU64>, Buffer<AtomicU32>, Reservation);
 
 pub(crate) fn results(graph: &Graph, options: &MultiSourceBfsOptions) -> impl Layout<Made = Results> {
     (
@@ -73,15 +73,15 @@ pub(crate) fn results(graph: &Graph, options: &MultiSourceBfsOptions) -> impl La
     )
 }
 
-pub(crate) fn levels(graph: &Graph, options: &MultiSourceBfsOptions) -> impl Layout<Made = Array<AtomicU32>> {
+pub(crate) fn levels(graph: &Graph, options: &MultiSourceBfsOptions) -> impl Layout<Made = Buffer<AtomicU32>> {
     array(graph, "distances", (options.sources.len() as u64).saturating_mul(options.targets.len() as u64))
 }
 
 /// The results up to the current level.
 pub(crate) struct Reached {
-    pub reached_by: Array<AtomicU32>,
-    pub distance_sums: Array<AtomicU64>,
-    pub levels: Array<AtomicU32>,
+    pub reached_by: Buffer<AtomicU32>,
+    pub distance_sums: Buffer<AtomicU64>,
+    pub levels: Buffer<AtomicU32>,
     pub reach: Vec<Reach>,
     /// The targets in rising order, each with its place.
     pub targets: Vec<(u32, usize)>,

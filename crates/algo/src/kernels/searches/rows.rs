@@ -6,12 +6,12 @@
 use outcore_format::Lists;
 use outcore_graph::{ListFold, ListPart, RANGE, Weights, gather_sum, gather_sums};
 use outcore_io::buffer::{Plain, prefetch};
-use outcore_io::{Array, AtomicF64};
+use outcore_io::{AtomicF64, Buffer};
 use std::ops::Range;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering::Relaxed};
 
 /// `N` values of every vertex.
-pub(crate) struct Rows<T: Plain, const N: usize>(pub Array<T>);
+pub(crate) struct Rows<T: Plain, const N: usize>(pub Buffer<T>);
 
 impl<T: Plain, const N: usize> Rows<T, N> {
     #[inline(always)]

@@ -4,7 +4,7 @@
 
 use crate::state::{Layout, array};
 use outcore_graph::Graph;
-use outcore_io::Array;
+use outcore_io::Buffer;
 use std::marker::PhantomData;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
@@ -18,7 +18,7 @@ pub(crate) fn lists(
     graph: &Graph,
     both: bool,
     entries: u64,
-) -> impl Layout<Made = (Array<AtomicU32>, Array<AtomicU8>)> {
+) -> impl Layout<Made = (Buffer<AtomicU32>, Buffer<AtomicU8>)> {
     (array(graph, "lists", entries), array(graph, "edges both ways", if both { entries } else { 0 }))
 }
 
@@ -27,10 +27,10 @@ pub(crate) fn lists(
 pub(crate) struct Block {
     pub vertices: Range<u32>,
     /// Where the list of a vertex begins, up to the block's end.
-    pub starts: Array<AtomicU32>,
-    pub entries: Array<AtomicU32>,
+    pub starts: Buffer<AtomicU32>,
+    pub entries: Buffer<AtomicU32>,
     /// For every entry 1 if edges lead both ways, where that matters.
-    pub both: Array<AtomicU8>,
+    pub both: Buffer<AtomicU8>,
 }
 
 impl Block {

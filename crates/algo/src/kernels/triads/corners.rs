@@ -33,7 +33,7 @@ use outcore_format::Order;
 use outcore_graph::Graph;
 use outcore_image::{Error, Result, Stats, StatsBuilder, SweepStats};
 use outcore_io::buffer::prefetch;
-use outcore_io::{Array, AtomicF64, Task, Unit, lock};
+use outcore_io::{AtomicF64, Buffer, Task, Unit, lock};
 use outcore_table::ColumnKind;
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -56,15 +56,15 @@ pub(crate) type Possible = fn(neighbours: u64, both: u64) -> f64;
 
 pub(crate) struct Triads {
     /// Per vertex: the sum of its shares.
-    pub closed: Array<AtomicU64>,
+    pub closed: Buffer<AtomicU64>,
     /// Per vertex: how many there could be; empty unless requested.
-    pub possible: Array<AtomicF64>,
+    pub possible: Buffer<AtomicF64>,
     pub stats: Stats,
 }
 
 /// Degrees, if the order needs them; the state of the workers, triangles per vertex, how many there could be, if
 /// requested, and where lists begin.
-type State = (Array<AtomicU32>, Vec<Mutex<Worker>>, Array<AtomicU64>, Array<AtomicF64>, Array<AtomicU32>);
+type State = (Buffer<AtomicU32>, Vec<Mutex<Worker>>, Buffer<AtomicU64>, Buffer<AtomicF64>, Buffer<AtomicU32>);
 
 /// The state, whatever the size of chunks and blocks.
 fn state(graph: &Graph, both: bool, possible: bool) -> impl Layout<Made = State> {
@@ -174,7 +174,7 @@ enum Rank {
     /// Vertices of smaller numbers.
     Number,
     /// Vertices of greater degree, and of equal ones those of smaller numbers.
-    Degree(Array<AtomicU32>),
+    Degree(Buffer<AtomicU32>),
 }
 
 impl Rank {
@@ -194,10 +194,10 @@ impl Rank {
 struct Worker {
     neighbours: Neighbours,
     /// A bit for every vertex before the middle corner, and for those of them that are joined with it both ways.
-    marks: Array<u64>,
-    marks_both: Array<u64>,
+    marks: Buffer<u64>,
+    marks_both: Buffer<u64>,
     /// The shares of the first vertices.
-    hubs: Array<u64>,
+    hubs: Buffer<u64>,
 }
 
 impl Worker {
@@ -217,8 +217,8 @@ struct Counting<'g, S> {
     neighbourhoods: Neighbourhoods<'g>,
     block: Block,
     workers: Vec<Mutex<Worker>>,
-    closed: Array<AtomicU64>,
-    possible: Array<AtomicF64>,
+    closed: Buffer<AtomicU64>,
+    possible: Buffer<AtomicF64>,
     possible_of: Option<Possible>,
     stats: StatsBuilder,
     task: Task,

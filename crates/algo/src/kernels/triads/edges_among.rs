@@ -12,7 +12,7 @@ use outcore_graph::{
     Direction, Frontier, Graph, List, ProgramOptions, Vertex, VertexProgram, program_bytes, run_program,
 };
 use outcore_image::{Result, SweepStats};
-use outcore_io::Array;
+use outcore_io::Buffer;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
 /// Number of vertices of a group: each has a bit of a byte as its mark.
@@ -30,7 +30,7 @@ pub(crate) fn bytes(graph: &Graph) -> u64 {
 /// Too little memory, a page that cannot be read or is damaged, a request to stop.
 pub(crate) fn count_edges_among(
     graph: &Graph,
-    marks: &Array<AtomicU8>,
+    marks: &Buffer<AtomicU8>,
     group: &[u32],
 ) -> Result<([u64; GROUP], SweepStats)> {
     for_each_vertex(graph, |vertex| marks[vertex as usize].store(0, Ordering::Relaxed))?;

@@ -11,7 +11,7 @@ use crate::estimate::{all_entries, longest_lists};
 use crate::state::{Layout, array, reservation};
 use outcore_graph::{Direction, Frontier, Graph, ListPart, scan};
 use outcore_image::{Error, Result, StatsBuilder, SweepStats};
-use outcore_io::{Array, Reservation};
+use outcore_io::{Buffer, Reservation};
 use std::ops::Range;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
@@ -52,7 +52,7 @@ pub(crate) struct Neighbourhoods<'g> {
     cuts: Vec<Cut>,
     sides: Vec<Side>,
     /// The lists of the chunk, one direction after the other.
-    entries: Array<AtomicU32>,
+    entries: Buffer<AtomicU32>,
     loaded: Option<usize>,
 }
 
@@ -66,8 +66,8 @@ struct Cut {
 struct Side {
     direction: Direction,
     /// Where the list of every vertex of the chunk begins and ends.
-    starts: Array<AtomicU32>,
-    ends: Array<AtomicU32>,
+    starts: Buffer<AtomicU32>,
+    ends: Buffer<AtomicU32>,
     /// Where the entries begin of which these are the places.
     first_entry: usize,
     /// The lists that span pages: the vertex, and how many entries it has.
@@ -200,7 +200,7 @@ impl<'g> Neighbourhoods<'g> {
 
 /// The starts of the chunks, and the end of the last: each has at most `entries` entries, and as many starts and ends
 /// of lists.
-fn cuts(vertices: u32, degrees: &[Array<AtomicU32>], entries: u64) -> Vec<Cut> {
+fn cuts(vertices: u32, degrees: &[Buffer<AtomicU32>], entries: u64) -> Vec<Cut> {
     let (mut cuts, mut edges, mut here) = (Vec::new(), vec![0; degrees.len()], u64::MAX);
     let mut begun = 0;
     for vertex in 0..vertices {
@@ -220,7 +220,7 @@ fn cuts(vertices: u32, degrees: &[Array<AtomicU32>], entries: u64) -> Vec<Cut> {
 
 impl Side {
     fn list<'a>(&self, entries: &'a [AtomicU32], place: usize) -> &'a [AtomicU32] {
-        let at = |places: &Array<AtomicU32>| self.first_entry + places[place].load(Ordering::Relaxed) as usize;
+        let at = |places: &Buffer<AtomicU32>| self.first_entry + places[place].load(Ordering::Relaxed) as usize;
         // Where damaged pages left a list out, its places are those of another chunk.
         entries.get(at(&self.starts)..at(&self.ends)).unwrap_or_default()
     }

@@ -14,7 +14,7 @@ use super::runs::{Locals, Run, RunWriter};
 use outcore_image::Result;
 use outcore_ingest::{Ids, mix};
 use outcore_io::buffer::prefetch;
-use outcore_io::{Array, Budget};
+use outcore_io::{Budget, Buffer};
 use std::sync::{Arc, OnceLock};
 
 /// Number of edges mapped at a time: their locals stay in the first-level cache.
@@ -105,9 +105,9 @@ impl Dictionary {
 pub struct Direct {
     base: u64,
     /// Occurrences as source and as target.
-    counts: Array<[u32; 2]>,
+    counts: Buffer<[u32; 2]>,
     /// Vertices that need no edge.
-    marks: Array<u64>,
+    marks: Buffer<u64>,
     last_local: Option<u32>,
 }
 
@@ -116,8 +116,8 @@ impl Direct {
     pub fn new(budget: &Arc<Budget>, base: u64, count: usize) -> Result<Self> {
         Ok(Direct {
             base,
-            counts: Array::zeroed(budget, "counting degrees", count)?,
-            marks: Array::zeroed(budget, "marking vertices", count.div_ceil(64))?,
+            counts: Buffer::zeroed(budget, "counting degrees", count)?,
+            marks: Buffer::zeroed(budget, "marking vertices", count.div_ceil(64))?,
             last_local: None,
         })
     }
@@ -178,10 +178,10 @@ pub struct Hashed {
     budget: Arc<Budget>,
     /// The most memory for slots, a table that is being outgrown included.
     slots_bytes: usize,
-    slots: Array<[u64; 3]>,
+    slots: Buffer<[u64; 3]>,
     used: usize,
     /// Every string: its length in four bytes, then its bytes.
-    text: Option<Array<u8>>,
+    text: Option<Buffer<u8>>,
     text_used: usize,
 }
 
@@ -190,8 +190,8 @@ impl Hashed {
     pub fn new(budget: &Arc<Budget>, strings: bool, share_bytes: u64) -> Result<Self> {
         let share = usize::try_from(share_bytes).unwrap_or(usize::MAX / 4);
         let text_bytes = if strings { share / 2 } else { 0 };
-        let slots = Array::zeroed(budget, SLOTS_PURPOSE, FIRST_SLOTS)?;
-        let text = if strings { Some(Array::zeroed(budget, "keeping ids", text_bytes)?) } else { None };
+        let slots = Buffer::zeroed(budget, SLOTS_PURPOSE, FIRST_SLOTS)?;
+        let text = if strings { Some(Buffer::zeroed(budget, "keeping ids", text_bytes)?) } else { None };
         let slots_bytes = (share - text_bytes).min((3 * SLOT_BYTES) << 30);
         Ok(Hashed { seed: seed(), budget: Arc::clone(budget), slots_bytes, slots, used: 0, text, text_used: 0 })
     }
@@ -212,7 +212,7 @@ impl Hashed {
             if self.slots.len() * 3 * SLOT_BYTES > self.slots_bytes {
                 return Ok(false);
             }
-            let mut slots: Array<[u64; 3]> = match Array::zeroed(&self.budget, SLOTS_PURPOSE, 2 * self.slots.len()) {
+            let mut slots: Buffer<[u64; 3]> = match Buffer::zeroed(&self.budget, SLOTS_PURPOSE, 2 * self.slots.len()) {
                 Err(error) if error.is_out_of_memory() && self.used > 0 => return Ok(false),
                 made => made?,
             };
