@@ -70,9 +70,29 @@ impl ImageFiles {
         self.manifest_file.read_whole()
     }
 
-    /// A file of the directory, opened once more.
-    pub(crate) fn file_again(&self, name: &str) -> Result<DataFile> {
-        self.directory.file(name)
+    /// All files with their names in the directory; the manifest comes last.
+    pub(crate) fn all(&self) -> impl Iterator<Item = (String, &DataFile)> {
+        let pages = self.pages.iter().map(|(file, own)| (file.name(), own));
+        let indexes = self.indexes.iter().map(|(file, own)| (file.index_name(), own));
+        let manifest = [(Some(MANIFEST.to_owned()), &self.manifest_file)];
+        pages.chain(indexes).chain(manifest).filter_map(|(name, own)| Some((name?, &**own)))
+    }
+
+    /// One of all files, opened once more: readers' own may ask for whole pages.
+    ///
+    /// # Errors
+    /// Another file has the name now, or none.
+    pub(crate) fn again(&self, name: &str, own: &DataFile) -> Result<DataFile> {
+        match self.directory.file(name) {
+            Ok(file) if file.identity()? == own.identity()? => Ok(file),
+            Err(error) if io_kind(&error) != Some(ErrorKind::NotFound) => Err(error),
+            _ => Err(self.changed()),
+        }
+    }
+
+    /// The refusal of an image that was changed.
+    pub(crate) fn changed(&self) -> Error {
+        no_image(self.directory.path(), "one that was changed since it was opened".into(), "open it again".into())
     }
 
     /// A file of an image that exists in the directory although the manifest names none of its kind.

@@ -42,6 +42,8 @@ struct Opened {
     budget: Arc<Budget>,
     path: PathBuf,
     files: ImageFiles,
+    /// The identity of the files when they were opened.
+    identity: u64,
     options: ImageOptions,
     workers: Mutex<Vec<Worker>>,
     /// The image's share in the page cache of the runtime.
@@ -203,12 +205,14 @@ impl Image {
 
     fn of_files(runtime: &Runtime, path: &Path, mut files: ImageFiles, options: ImageOptions) -> Result<Self> {
         files.weigh_by(options.weighed_by);
-        let cache = runtime.cache_share(files.identity()?);
+        let identity = files.identity()?;
+        let cache = runtime.cache_share(identity);
         let runtime = runtime.in_name_of(&path.display().to_string());
         let opened = Opened {
             budget: Arc::clone(runtime.budget()),
             path: path.to_owned(),
             files,
+            identity,
             options,
             workers: Mutex::default(),
             cache,
@@ -287,9 +291,10 @@ impl Image {
         self.opened.files.manifest_bytes()
     }
 
-    /// A file of the image's directory, opened once more.
-    pub(crate) fn file_again(&self, name: &str) -> Result<DataFile> {
-        self.opened.files.file_again(name)
+    /// The files of the image, if nothing has changed them since they were opened.
+    pub(crate) fn unchanged_files(&self) -> Result<&ImageFiles> {
+        let files = &self.opened.files;
+        if files.identity()? == self.opened.identity { Ok(files) } else { Err(files.changed()) }
     }
 
     /// A file that exists in the image's directory although the manifest names none of its kind.

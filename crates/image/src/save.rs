@@ -1,6 +1,6 @@
 //! A copy of an image under another path: whole, or not at all.
 
-use crate::files::{GRAPH_FOLDERS, MANIFEST};
+use crate::files::GRAPH_FOLDERS;
 use crate::image::Image;
 use crate::partial::require_disk;
 use crate::workspace::{Places, Workspace};
@@ -17,11 +17,12 @@ impl Image {
     /// image of that name is replaced if `replace`; anything else of that name is an error.
     ///
     /// # Errors
-    /// Something that has the name already, a full disk, a file that cannot be read, a request to stop. Nothing is left
-    /// behind then, and an older image stays.
+    /// Something that has the name already; an image that was replaced, removed or written to since it was opened
+    /// ([`Error::NoImage`]); a full disk, a file that cannot be read, a request to stop. Nothing is left behind then, and
+    /// an older image stays.
     pub fn save(&self, path: &Path, replace: bool) -> Result<()> {
         self.check_process()?;
-        let runtime = self.runtime();
+        let (runtime, files) = (self.runtime(), self.unchanged_files()?);
         let _room = self.reserve("a copy of an image", COPIED_BYTES as u64)?;
         let workspace = Workspace::create_plain(runtime, Places::new(runtime, path, replace)?)?;
         let task = runtime.task("save", Unit::Bytes, Some(self.image_bytes()));
@@ -30,12 +31,9 @@ impl Image {
         }
         let bytes = self.image_bytes();
         require_disk(runtime.backend(), "a copy of an image", bytes, bytes, workspace.partial())?;
-        let named = self.manifest().files();
-        let names = named.iter().flat_map(|(file, _)| [file.name(), file.index_name()]).flatten();
         let mut bytes = vec![0; COPIED_BYTES];
-        for name in names.chain([MANIFEST.to_owned()]) {
-            // Opened once more: readers' files may ask for whole pages.
-            let from = self.file_again(&name)?;
+        for (name, own) in files.all() {
+            let from = files.again(&name, own)?;
             let to = workspace.partial().join(&name);
             let file = DataFile::open_as(runtime.backend(), Location::at(&to), Open::Create)?;
             let failed = |operation, error| Error::file(&to, operation, error);
