@@ -324,6 +324,7 @@ impl Reference {
                 Fold::Max => fold_with(Binary::Maximum, line[0]),
                 Fold::Any => truth(line.contains(&Number::Whole(1))),
                 Fold::All => truth(!line.contains(&Number::Whole(0))),
+                fold => panic!("{fold:?} has no reference"),
             }
         };
         let numbers = lines.iter().map(one).collect::<Option<_>>()?;

@@ -46,8 +46,14 @@ pub struct Algorithm {
     pub kernel: &'static dyn Kernel,
 }
 
+impl std::fmt::Debug for Algorithm {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Algorithm").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
 /// The memory of the result and its report together.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct ReportNeeds {
     /// The purpose of the memory, as an error names it.
     pub purpose: &'static str,
@@ -56,6 +62,7 @@ pub struct ReportNeeds {
 }
 
 /// The texts of an algorithm, as Python shows them.
+#[derive(Debug)]
 pub struct Doc {
     /// Further notes on the result; may be empty.
     pub about: &'static str,
@@ -76,7 +83,7 @@ pub struct Doc {
 }
 
 /// The equivalent call of NetworkX for some options.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct Oracle {
     /// The options. The vertices of the test's graphs are numbers from 0.
     pub options: &'static [(&'static str, &'static str)],
@@ -100,6 +107,7 @@ impl Doc {
 }
 
 /// A value of a result that is not a column.
+#[derive(Debug)]
 pub struct ResultAttribute {
     /// Its name.
     pub name: &'static str,
@@ -163,6 +171,7 @@ pub enum Datum {
 }
 
 /// The kernel that an algorithm is in LDBC Graphalytics.
+#[derive(Debug)]
 pub struct Graphalytics {
     /// Its name there.
     pub name: &'static str,
@@ -280,7 +289,7 @@ pub fn say_ids(graph: &Graph, vertices: &[u32], say: Say<'_>, line: impl Fn(usiz
 }
 
 /// The functions behind an algorithm, whatever their types are.
-pub trait Kernel: Sync {
+pub trait Kernel: sealed::Sealed + Sync {
     /// The run with these options.
     ///
     /// # Errors
@@ -289,7 +298,7 @@ pub trait Kernel: Sync {
 }
 
 /// A run with its options.
-pub trait Plan: Send {
+pub trait Plan: sealed::Sealed + Send {
     /// The estimate of the run.
     fn estimate(&self, graph: &Graph) -> Estimate;
 
@@ -345,6 +354,14 @@ impl<O: Send + std::fmt::Debug, F> Kernel for Typed<O, F> {
         let options = (self.options)(graph, &values)?;
         Ok(Box::new(Run { typed: self, values, options }))
     }
+}
+
+pub(crate) mod sealed {
+    pub trait Sealed {}
+
+    impl<O, F> Sealed for super::Run<O, F> {}
+    impl<O, F> Sealed for super::Typed<O, F> {}
+    impl Sealed for super::OptionValues {}
 }
 
 impl<O: Send + std::fmt::Debug, F> Plan for Run<O, F> {

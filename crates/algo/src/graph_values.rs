@@ -1,6 +1,7 @@
 //! Options that only a graph gives a meaning: ids of vertices, names of weights, sources of searches.
 
 use crate::declare::Algorithm;
+use crate::declare::sealed::Sealed;
 use crate::has_lengths;
 use crate::kernels::personalized_pagerank::seeds_with;
 use crate::sources::Sources;
@@ -9,7 +10,7 @@ use outcore_graph::Graph;
 use outcore_image::Result;
 
 /// The values of options in a graph.
-pub trait GraphValues {
+pub trait GraphValues: Sealed {
     /// The values, whatever the graph.
     fn values(&self) -> &OptionValues;
 

@@ -29,6 +29,7 @@ const MOST_WHOLE: u64 = 1 << 16;
 
 /// A lazy array: an expression that is evaluated by [`compute`](crate::compute). Clones share the expression.
 #[derive(Clone)]
+#[must_use = "arrays are lazy: nothing is read before `compute`"]
 pub struct Array(Arc<Node>);
 
 /// An operation and its operands.

@@ -35,6 +35,12 @@ pub struct ImageSource {
     was_read: Arc<AtomicBool>,
 }
 
+impl std::fmt::Debug for ImageSource {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ImageSource").field("image", &self.image).field("shape", &self.shape).finish_non_exhaustive()
+    }
+}
+
 impl ImageSource {
     /// Opens an image of an array.
     ///
@@ -49,6 +55,7 @@ impl ImageSource {
     }
 
     /// The image.
+    #[doc(hidden)]
     pub fn image(&self) -> &Arc<DenseImage> {
         &self.image
     }

@@ -39,6 +39,12 @@ pub struct NpySource {
     turned: Option<TurnedPages>,
 }
 
+impl std::fmt::Debug for NpySource {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("NpySource").field("path", &self.path).field("shape", &self.shape).finish_non_exhaustive()
+    }
+}
+
 impl NpySource {
     /// Opens a .npy file of bool, integers, float32 or float64.
     ///

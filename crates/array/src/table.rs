@@ -32,6 +32,12 @@ pub struct TableSource {
     shape: [u64; 2],
 }
 
+impl std::fmt::Debug for TableSource {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("TableSource").field("table", &self.table).field("shape", &self.shape).finish_non_exhaustive()
+    }
+}
+
 impl TableSource {
     /// Opens a Parquet or Arrow file. Columns that do not hold numbers are skipped, and reported by a note of the
     /// runtime.

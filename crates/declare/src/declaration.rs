@@ -10,7 +10,7 @@ pub trait Declared {
 }
 
 /// The name of an operation, its texts and its options.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct Signature {
     /// Its name in Rust, in Python and in the shell, which writes `-` for `_`.
     pub name: &'static str,
@@ -59,7 +59,14 @@ pub struct Declaration<P> {
     pub plan: P,
 }
 
+impl<P> std::fmt::Debug for Declaration<P> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Declaration").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
 /// A file with a dense vector or matrix that an operation reads.
+#[derive(Debug)]
 pub struct InputFile {
     /// The name of its option.
     pub name: &'static str,

@@ -5,6 +5,7 @@ use outcore_image::{Error, Result};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 /// An option of an algorithm, a solver or a statistic.
+#[derive(Debug)]
 pub struct Parameter {
     /// Its name in Rust, in Python and in the shell, which writes `-` for `_`.
     pub name: &'static str,

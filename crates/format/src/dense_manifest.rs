@@ -38,6 +38,7 @@ pub struct DenseManifest {
 
 impl DenseManifest {
     /// Element type and size of the array.
+    #[doc(hidden)]
     pub fn shape(&self) -> DenseShape {
         DenseShape { element: self.element, rows: self.rows, columns: self.columns }
     }
@@ -61,6 +62,7 @@ impl DenseManifest {
     ///
     /// # Errors
     /// Text that is not a manifest, that of a graph, another version, numbers that contradict each other.
+    #[doc(hidden)]
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
         let manifest: DenseManifest = sealed::from_bytes(bytes, DENSE_FORMAT_NAME)?;
         manifest.check()?;
@@ -71,6 +73,7 @@ impl DenseManifest {
     ///
     /// # Errors
     /// Numbers that contradict each other, or an array that is too large for a file.
+    #[doc(hidden)]
     pub fn check(&self) -> Result<()> {
         let bad = |expected: String, found: u64| Err(Error::new(0, expected, found.to_string()));
         if ![1, 2].contains(&self.dimensions) {

@@ -155,12 +155,14 @@ impl ImageFile {
     }
 
     /// The kind of the file's pages.
+    #[doc(hidden)]
     pub fn kind(self) -> Kind {
         let other = if self.is_strings() { Kind::Text } else { Kind::Values };
         self.fixed().map_or(other, |&(.., kind)| kind)
     }
 
     /// The seed of the checksums of the file's pages and of its index.
+    #[doc(hidden)]
     pub fn origin(self, image_id: u64) -> Origin {
         Origin { image_id, kind: self.kind(), file: self.0 }
     }

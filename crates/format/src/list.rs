@@ -69,6 +69,7 @@ impl Lists {
     /// # Errors
     /// An empty part, from which a reader would conclude that its list ends.
     #[inline]
+    #[doc(hidden)]
     pub fn check_parts(&self) -> Result<()> {
         check_offset(self.offset, self.begins_earlier)?;
         let parts = [(self.begins_earlier, self.count.min(1), true), (self.ends_later, self.count, false)];

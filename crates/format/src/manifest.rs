@@ -248,6 +248,7 @@ impl Manifest {
     }
 
     /// The type of the values in a file, and their rule; nothing if it is no column of values of the image.
+    #[doc(hidden)]
     pub fn domain(&self, file: ImageFile) -> Option<ValueDomain> {
         let (column, place, attributes) = match (file.value_column(), file.vertex_value_column()) {
             (Some(place), _) => (self.values.get(place)?, place, &self.attributes),
@@ -278,6 +279,7 @@ impl Manifest {
     ///
     /// # Errors
     /// Text that is not a manifest, that of an array, another version, counts that contradict each other.
+    #[doc(hidden)]
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
         let manifest: Manifest = sealed::from_bytes(bytes, FORMAT_NAME)?;
         manifest.check()?;

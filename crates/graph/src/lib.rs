@@ -18,7 +18,9 @@ mod steps;
 
 pub use check::image::{CheckReport, check};
 pub use engine::decode;
-pub use engine::gather::{Gathered, gather, gather_sum, gather_sums, gather_weighted_sum, gather_weighted_sums};
+pub use engine::gather::{
+    Gathered, Loaded, gather, gather_sum, gather_sums, gather_weighted_sum, gather_weighted_sums,
+};
 pub use engine::graph::{Direction, Edges, Graph};
 pub use engine::lists::{ListLoop, ListsOf, Neighbours};
 pub use engine::scan::{Frontier, List, ListFold, ListPart, fold, scan, scan_pages};

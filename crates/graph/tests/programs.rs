@@ -787,10 +787,10 @@ fn graphs_of_one_runtime_share_its_memory() {
     let cached = one.image().cache_bytes();
     drop(Bitmap::new(budget, "a set", 8 * (budget.free_bytes() + (1 << 20))).unwrap());
     assert!(one.image().cache_bytes() < cached, "it shrank");
-    open(&shared).degrees(Direction::Out).unwrap();
+    drop(open(&shared).degrees(Direction::Out).unwrap());
     [&one, &other].into_iter().for_each(Graph::close);
     let all = budget.reserve("what closed graphs gave back", 32 << 20);
-    all.unwrap_or_else(|error| panic!("{error}"));
+    drop(all.unwrap_or_else(|error| panic!("{error}")));
     let error =
         run_program(&one, &Ranks { iterations: 1 }, &mut vec![Rank::default(); 1 << 15], &options()).unwrap_err();
     assert!(error.to_string().contains("was closed"), "{error}");

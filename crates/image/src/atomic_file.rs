@@ -25,6 +25,12 @@ pub struct AtomicFile {
     failure: Option<Error>,
 }
 
+impl std::fmt::Debug for AtomicFile {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("AtomicFile").field("target", &self.target).finish_non_exhaustive()
+    }
+}
+
 /// Target of the bytes.
 enum Place {
     File {

@@ -45,6 +45,7 @@ impl Image {
     }
 
     /// Reads all pages of a file on all workers, each with a scratch value of its own.
+    #[doc(hidden)]
     pub fn read_pages<S: Default>(
         &self,
         file: ImageFile,

@@ -339,6 +339,7 @@ impl Image {
     }
 
     /// The seed of the checksums of the file at a place.
+    #[doc(hidden)]
     pub fn origin(&self, place: usize) -> Origin {
         self.opened.files.pages()[place].0.origin(self.manifest().image_id)
     }
@@ -362,6 +363,7 @@ impl Image {
     ///
     /// # Errors
     /// Too little memory; an index that cannot be read, is damaged or too large, or belongs to another number of pages.
+    #[doc(hidden)]
     pub fn read_indexes(&self, files: &[ImageFile], purpose: &str) -> Result<Vec<Index>> {
         let all = self.manifest().files();
         let keys = |file| all.iter().find(|(there, _)| *there == file).map_or(0, |(_, pages)| *pages);
@@ -374,6 +376,7 @@ impl Image {
     ///
     /// # Errors
     /// Too little memory.
+    #[doc(hidden)]
     pub fn new_worker(&self, ring_bytes: u64) -> Result<Worker> {
         Worker::new(&self.runtime, &self.opened.files, ring_bytes)
     }
@@ -390,6 +393,7 @@ impl Image {
     /// # Errors
     /// The error of the first worker that failed, after which all reads are abandoned; no memory for a worker while
     /// other operations have all; an image that was closed.
+    #[doc(hidden)]
     pub fn with_workers<T: Send>(
         &self,
         most: usize,
@@ -455,6 +459,7 @@ impl Image {
     }
 
     /// The page cache, if there is one.
+    #[doc(hidden)]
     pub fn cache(&self) -> Option<Arc<PageCache>> {
         self.opened.cache.cache()
     }
@@ -465,6 +470,7 @@ impl Image {
     }
 
     /// The key of a page in the cache.
+    #[doc(hidden)]
     pub fn page_key(&self, file: usize, page: u64) -> PageKey {
         PageKey { image: self.opened.cache.image(), file: file as u32, page }
     }

@@ -30,6 +30,7 @@ pub struct SweepStats {
 
 impl SweepStats {
     /// The cost of reads whose pages were all wanted or read over.
+    #[doc(hidden)]
     pub fn of_reads(stats: ReaderStats) -> Self {
         SweepStats {
             seconds_io_wait: stats.wait_ns as f64 / 1e9,

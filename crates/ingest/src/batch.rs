@@ -532,6 +532,12 @@ pub struct Source {
     late_notes: Vec<LateNote>,
 }
 
+impl std::fmt::Debug for Source {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Source").field("facts", &self.facts).finish_non_exhaustive()
+    }
+}
+
 /// A note that exists only once all batches are parsed.
 pub(crate) type LateNote = Box<dyn Fn() -> Option<String> + Send>;
 

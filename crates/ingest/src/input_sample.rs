@@ -34,6 +34,7 @@ const MEMORY_BYTES: [u64; 2] = [36 << 20, 10 << 20];
 
 /// Sizes of an input, as a sample suggests.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct InputSample {
     /// Edges of the whole input.
     pub edges: u64,
@@ -53,6 +54,7 @@ pub struct InputSample {
 
 /// Different ids, or strings of an attribute.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Different {
     /// The number in the sample: there are at least as many.
     pub least: u64,

@@ -275,6 +275,7 @@ impl Budget {
     }
 
     /// Registers an owner whose spare memory is given back before a reservation is refused.
+    #[doc(hidden)]
     pub fn add_reclaim(&self, owner: Weak<dyn Reclaim>) {
         let mut accounts = self.ledger.accounts();
         accounts.reclaims.retain(|owner| owner.strong_count() > 0);
@@ -362,6 +363,7 @@ impl Label {
 }
 
 /// Reserved memory; it is released on drop.
+#[must_use = "the memory is given back when it is dropped"]
 pub struct Reservation {
     ledger: Arc<Ledger>,
     label: Mutex<Label>,

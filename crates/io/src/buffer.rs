@@ -90,6 +90,7 @@ impl From<f64> for AtomicF64 {
 }
 
 /// A fixed number of values in large memory, counted in the budget.
+#[must_use]
 pub struct Buffer<T: Plain> {
     start: *mut T,
     len: usize,

@@ -358,9 +358,16 @@ pub struct Holder {
 }
 
 /// Return type of a function that visits lists or edges: nothing, or a result, whose error of any type ends the visit.
-pub trait Outcome {
+pub trait Outcome: sealed::Sealed {
     /// The error, if it failed.
     fn outcome(self) -> Result<()>;
+}
+
+mod sealed {
+    pub trait Sealed {}
+
+    impl Sealed for () {}
+    impl<E> Sealed for std::result::Result<(), E> {}
 }
 
 impl Outcome for () {

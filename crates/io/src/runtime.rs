@@ -105,6 +105,12 @@ pub struct Turn {
     _thread: PhantomData<*const ()>,
 }
 
+impl std::fmt::Debug for Turn {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Turn").field("is_inner", &self.lock.is_none()).finish_non_exhaustive()
+    }
+}
+
 impl Drop for Turn {
     fn drop(&mut self) {
         let Some(planning) = &self.lock else { return };
@@ -232,6 +238,7 @@ impl Runtime {
     }
 
     /// A share in the page cache for an image; `identity` tells it apart from any other and from itself after a change.
+    #[doc(hidden)]
     pub fn cache_share(&self, identity: u64) -> CacheShare {
         self.cache.share(identity)
     }
@@ -487,6 +494,7 @@ impl std::fmt::Debug for dyn Progress {
 
 /// A long operation that reports its progress.
 #[derive(Debug)]
+#[must_use = "it ends when it is dropped"]
 pub struct Task {
     progress: Option<Arc<dyn Progress>>,
 }

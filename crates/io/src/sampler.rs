@@ -89,6 +89,7 @@ impl Sampler {
 
 /// A thread that takes samples until it is finished or dropped.
 #[derive(Debug)]
+#[must_use]
 pub struct Watch {
     stop: Option<Sender<()>>,
     thread: Option<JoinHandle<Vec<Sample>>>,

@@ -86,7 +86,7 @@ impl Costs {
     /// Computes arrays in one call, adds its costs, and returns the numbers of each array.
     pub fn compute(&mut self, runtime: &Runtime, arrays: &[Array]) -> Result<Vec<Vec<f64>>> {
         let goals: Vec<Goal> = arrays.iter().cloned().map(Goal::Value).collect();
-        let Computed { values, stats } = compute(runtime, &goals)?;
+        let Computed { values, stats, .. } = compute(runtime, &goals)?;
         self.include(stats);
         Ok(values.iter().map(numbers).collect())
     }

@@ -35,6 +35,12 @@ pub struct Data {
     pub(crate) runtime: Runtime,
 }
 
+impl std::fmt::Debug for Data {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Data").field("array", &self.array).field("names", &self.names).finish_non_exhaustive()
+    }
+}
+
 /// All columns of numbers of a file.
 struct Whole {
     array: Array,
@@ -164,6 +170,15 @@ pub struct StatisticPlan {
     pub columns: Vec<String>,
     /// Computes the result.
     pub run: StatisticRun,
+}
+
+impl std::fmt::Debug for StatisticPlan {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("StatisticPlan")
+            .field("passes", &self.passes)
+            .field("output", &self.output)
+            .finish_non_exhaustive()
+    }
 }
 
 impl StatisticPlan {

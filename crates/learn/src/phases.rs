@@ -9,7 +9,7 @@ use outcore_io::Runtime;
 const CACHE_HEADERS_PART: u64 = 100;
 
 /// A phase of a fit: a pass.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct Phase {
     /// The arrays that the pass computes together. Their numbers may be stand-ins.
     pub arrays: Vec<Array>,

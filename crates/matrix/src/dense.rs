@@ -142,6 +142,7 @@ impl DenseFile {
     ///
     /// # Errors
     /// Elements of which neither rows nor columns are adjacent.
+    #[doc(hidden)]
     pub fn of_spill(spill: &Spill, layout: DenseLayout) -> Result<Self> {
         DenseFile::new(Path::new("a temporary file"), Store::Spill(spill.clone()), layout, false)
     }

@@ -69,6 +69,12 @@ pub struct NumberTable {
     content: Content,
 }
 
+impl std::fmt::Debug for NumberTable {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("NumberTable").field("path", &self.path).field("facts", &self.facts).finish_non_exhaustive()
+    }
+}
+
 enum Content {
     Table(Batches),
     Text { text: Box<NumberText>, chosen: Vec<usize> },
@@ -355,6 +361,7 @@ impl NumberTable {
     }
 
     /// The rows as elements of a type; `is_guess` says that nobody asked for it.
+    #[doc(hidden)]
     pub fn read_as(self, runtime: &Runtime, element: ElementType, is_guess: bool) -> (NumberBlocks, NumberParser) {
         let NumberTable { path, budget, facts, content } = self;
         let budget = budget.unwrap_or_else(|| Arc::clone(runtime.budget()));

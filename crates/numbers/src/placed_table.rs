@@ -39,6 +39,12 @@ pub struct PlacedTable {
     rounded: Rounded,
 }
 
+impl std::fmt::Debug for PlacedTable {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("PlacedTable").field("path", &self.path).field("facts", &self.facts).finish_non_exhaustive()
+    }
+}
+
 /// The columns that are taken of a file.
 pub(crate) trait PlacedColumns: Send + Sync {
     /// Number of rows.
@@ -192,6 +198,7 @@ impl PlacedTable {
     ///
     /// # Errors
     /// A damaged file, a number that elements do not hold, a read that failed, no memory.
+    #[doc(hidden)]
     pub fn read(
         &self,
         budget: &Budget,

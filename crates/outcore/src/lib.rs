@@ -63,23 +63,57 @@ pub use outcore_matrix as matrix;
 pub use outcore_report as report;
 
 /// For algorithms of your own: lists, frontiers, mappers and vertex programs.
+///
+/// ```
+/// use outcore::engine::{Frontier, scan};
+/// use outcore::{Direction, Graph, Runtime, import};
+/// use std::sync::atomic::{AtomicU64, Ordering};
+///
+/// # fn main() -> outcore::Result<()> {
+/// let edges = import::from_edges((0_u32..1000).map(|vertex| (vertex, vertex / 2)))?;
+/// let graph = Graph::in_memory(&Runtime::new(Default::default())?, edges, &Default::default())?;
+/// // On all workers: how many edges lead to a vertex with a smaller number.
+/// let back = AtomicU64::new(0);
+/// scan(&graph, Direction::Out, Frontier::All, || (), |(), part| {
+///     let count = part.neighbours.iter().filter(|&&neighbour| neighbour < part.vertex).count();
+///     back.fetch_add(count as u64, Ordering::Relaxed);
+/// })?;
+/// assert!(back.into_inner() <= graph.edges());
+/// # Ok(()) }
+/// ```
 pub mod engine {
     pub use outcore_format::Lists;
     pub use outcore_graph::{
-        Bitmap, Decision, EdgeMap, EdgeMapper, Events, Frontier, KeptWeights, List, ListFold, ListLoop, ListPart,
-        ListsOf, Neighbours, Next, PAGE_BYTES, ProgramOptions, ProgramRun, Stepped, Vertex, VertexProgram, Way, Weight,
-        Weights, fold, gather_sum, gather_sums, gather_weighted_sum, gather_weighted_sums, program_bytes, run_program,
-        scan, scan_pages, vertex_map, vertex_sum,
+        Bitmap, Decision, EdgeMap, EdgeMapper, Events, Frontier, Gathered, KeptWeights, List, ListFold, ListLoop,
+        ListPart, ListsOf, Loaded, Neighbours, Next, PAGE_BYTES, ProgramOptions, ProgramRun, Stepped, Vertex,
+        VertexProgram, Way, Weight, Weights, fold, gather_sum, gather_sums, gather_weighted_sum, gather_weighted_sums,
+        program_bytes, run_program, scan, scan_pages, vertex_map, vertex_sum,
     };
     pub use outcore_image::{Outcome, StatsBuilder, Step, SweepStats};
 }
 
 /// Edges and vertices with their attributes, as Arrow; tables of vertices.
+///
+/// ```
+/// use outcore::data::{EdgeBatches, EdgeData};
+/// use outcore::{Graph, Runtime, import};
+///
+/// # fn main() -> outcore::Result<()> {
+/// let edges = import::from_edges([("ada", "bob", 1.5), ("bob", "cy", 2.0)])?;
+/// let graph = Graph::in_memory(&Runtime::new(Default::default())?, edges, &Default::default())?;
+/// for batch in EdgeBatches::new(&graph, EdgeData::all(&graph), 0)? {
+///     let batch = batch?;
+///     assert_eq!((batch.num_rows(), batch.num_columns()), (2, 3)); // source, target, weight
+/// }
+/// # Ok(()) }
+/// ```
 pub mod data {
     pub use outcore_graph::{
         EdgeBatches, EdgeData, EdgesFrom, VertexBatches, VertexData, export_vertices, first_edges,
     };
-    pub use outcore_table::{DenseHeader, DenseRows, IdBatch, IdLookup, IdStream, ids_of, write_dense};
+    pub use outcore_table::{
+        DenseHeader, DenseRows, IdBatch, IdLookup, IdStream, NumbersShape, RowLabels, ids_of, write_dense,
+    };
 }
 
 /// Arrow, whose types stand in the signatures of [`Table`] and of [`import`], in the version that they are of.
@@ -89,32 +123,71 @@ pub mod arrow {
 }
 
 /// The format of images: manifests and their facts.
+///
+/// ```
+/// use outcore::format::IdColumn;
+/// use outcore::{Graph, Runtime, import};
+///
+/// # fn main() -> outcore::Result<()> {
+/// let edges = import::from_edges([(7_u32, 8), (8, 9)])?;
+/// let graph = Graph::in_memory(&Runtime::new(Default::default())?, edges, &Default::default())?;
+/// assert!(matches!(graph.manifest().ids, IdColumn::Range { first: 7 }));
+/// # Ok(()) }
+/// ```
 pub mod format {
-    pub use outcore_format::{Attribute, AttributeKind, IdColumn, ImportFacts, Manifest, Order};
+    pub use outcore_format::{
+        Attribute, AttributeKind, DenseManifest, IdColumn, IdType, ImportFacts, ListFile, Manifest, Order, Strings,
+        TimeUnit, ValueColumn, ValueType,
+    };
     pub use outcore_image::{Image, ImageFile, MANIFEST, read_manifest};
 }
 
 /// Memory under a limit, devices, and the process.
+///
+/// ```
+/// use outcore::io::Buffer;
+/// use outcore::{ErrorKind, Runtime, RuntimeOptions};
+///
+/// # fn main() -> outcore::Result<()> {
+/// let limits = RuntimeOptions { memory_bytes: Some(64 << 20), beside_process: true, ..Default::default() };
+/// let runtime = Runtime::new(limits)?;
+/// // Counts in the limit of the runtime until it is dropped.
+/// let sums = Buffer::<f64>::zeroed(runtime.budget(), "sums of my own", 1 << 20)?;
+/// assert_eq!(sums.len(), 1 << 20);
+/// let error = Buffer::<f64>::zeroed(runtime.budget(), "too many", 1 << 30).unwrap_err();
+/// assert_eq!(error.kind(), ErrorKind::Memory);
+/// # Ok(()) }
+/// ```
 pub mod io {
     pub use outcore_ingest::hide_guarded_panics;
     pub use outcore_io::{
-        AtomicF32, AtomicF64, Backend, Budget, Buffer, CancelFlag, Fuse, Holder, MOST_SAMPLES, MOST_THREADS,
-        Reservation, Sample, Sampler, Task, Turn, Watch, backend,
+        AtomicF32, AtomicF64, Budget, Buffer, CancelFlag, Fuse, Holder, MOST_SAMPLES, MOST_THREADS, Reservation,
+        Sample, Sampler, Task, Turn, Watch,
         buffer::{Plain, Raw, Shared},
         bytes_text, differing_texts, escaped, fill_standard_descriptors, folder, give_back_freed_memory, into_inner,
         is_making_rows, limit_arenas, limit_text, lock, making_rows, parse_bytes, peak_memory_bytes, simd,
     };
+
+    /// Ways to reach files: those that there are, and what one of your own implements.
+    pub mod backend {
+        pub use outcore_io::backend::{
+            Access, Backend, Change, Completion, FileKind, FileStatus, Handle, Location, Lock, Memory, MemoryFile,
+            NAMES, Open, Posix, Queue, Region, Request, Transfer, Uring, What, best, by_name,
+        };
+        pub use outcore_io::{DataFile, Directory};
+    }
 }
 
 /// For programs that offer all of Outcore, as the command and the Python package do: declarations of algorithms and
 /// options, checks before a run, and forms of output. No other program needs them, and they change most often.
 pub mod front_ends {
     pub use outcore_algo::{
-        ALGORITHMS, Algorithm, Datum, DatumKind, Finding, GraphValues, Plan, Remedy, ResultAttribute, Say, Unconverged,
-        graph500, graphalytics, least_limit,
+        ALGORITHMS, Algorithm, Datum, DatumKind, Doc, Finding, GraphValues, Graphalytics, Kernel, Oracle, Plan, Remedy,
+        ReportNeeds, ResultAttribute, Say, Unconverged, graph500, graphalytics, least_limit,
     };
     pub use outcore_declare::{
-        Choice, Declared, DefaultValue, Fact, Kind, NotConverged, OptionValues, Parameter, Value, named, option_of,
+        Choice, Declaration, Declared, DefaultValue, Fact, InputFile, Kind, NamedFact, Names, NotConverged,
+        OptionValues, Parameter, Signature, Value, named, option_of,
     };
     pub use outcore_graph::{
         EXPORT_ENDINGS, VERTEX_ENDINGS, check_export_memory, check_vertex_table, export_with, takes_results,
@@ -135,3 +208,7 @@ mod write_an_algorithm {}
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/howto/embed.md")]
 mod embed {}
+
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+mod readme {}

@@ -4,7 +4,7 @@ use crate::page::time_text;
 use crate::summary::{MOST_ROWS, SomeRows, Summary};
 use crate::{Planned, Report, now};
 use outcore_graph::import::{ImportEstimate, ImportSummary};
-use outcore_image::{Stats, SweepStats};
+use outcore_image::{Stats, StatsBuilder};
 use outcore_io::{Runtime, Sample, bytes_text, differing_texts};
 use serde_json::{Map, Value, json};
 
@@ -63,18 +63,12 @@ pub fn of_import(runtime: &Runtime, summary: &ImportSummary, needs: &ImportEstim
 /// The cost of an import: it has no sweeps over an image.
 fn cost(runtime: &Runtime, summary: &ImportSummary, samples: &[Sample]) -> Stats {
     let end = samples.last().copied().unwrap_or_default();
-    Stats {
-        total: SweepStats { seconds: summary.stats.seconds, bytes_read: end.bytes_read, ..SweepStats::default() },
-        passes: 0.0,
-        memory_limit_bytes: summary.stats.memory_limit_bytes,
-        memory_peak_bytes: summary.stats.memory_peak_bytes,
-        seconds_cpu: end.seconds_cpu,
-        threads: runtime.threads(),
-        backend: runtime.backend().name(),
-        stopped_by: None,
-        steps: Vec::new(),
-        weights: None,
-    }
+    let mut stats = StatsBuilder::start().finish(runtime, 1);
+    (stats.total.seconds, stats.total.bytes_read) = (summary.stats.seconds, end.bytes_read);
+    stats.memory_limit_bytes = summary.stats.memory_limit_bytes;
+    stats.memory_peak_bytes = summary.stats.memory_peak_bytes;
+    stats.seconds_cpu = end.seconds_cpu;
+    stats
 }
 
 /// Leaves the first members of a list, and how many there are.

@@ -1,7 +1,7 @@
 //! Pages of runs that are made up: as long as runs can be, with names as hostile as they can be.
 
-use outcore_image::{Stats, Step, SweepStats};
-use outcore_io::{MOST_SAMPLES, Sample};
+use outcore_image::{Stats, StatsBuilder, SweepStats};
+use outcore_io::{MOST_SAMPLES, Runtime, Sample};
 use outcore_report::{OptionText, Planned, Report, SomeRows, Summary, data, escape, page};
 use serde_json::{Map, Value, json};
 
@@ -9,34 +9,35 @@ const HOSTILE: &str = "</script><script>alert(1)</script>&quot;'\"<!--\u{202e}";
 /// Numbers that take as many digits as they can in a run of days.
 const LARGE: u64 = 123_456_789_012;
 
-fn step(place: usize) -> Step {
+fn stats(steps: usize) -> Stats {
     let seconds = 1.234_567_891 / 7.0;
-    let sweep = SweepStats {
-        seconds,
-        seconds_io_wait: seconds / 3.0,
-        pages_wanted: LARGE / 4096 + 2,
-        pages_read: LARGE / 4096,
-        requests: LARGE / 65_536,
-        cache_hits: 2,
-        bytes_read: LARGE,
-    };
-    let at = (place + 1) as f64;
-    let name = if place.is_multiple_of(2) { "push" } else { "asynchronous" };
-    let (seconds_end, seconds_cpu_end) = (at * seconds * 1.1, at * seconds * 1.7);
-    Step { name, active: 4_000_000_000, sweep, seconds_end, seconds_cpu_end, memory_bytes: LARGE }
+    let mut sweep = SweepStats::default();
+    (sweep.seconds, sweep.seconds_io_wait) = (seconds, seconds / 3.0);
+    (sweep.pages_wanted, sweep.pages_read, sweep.cache_hits) = (LARGE / 4096 + 2, LARGE / 4096, 2);
+    (sweep.requests, sweep.bytes_read) = (LARGE / 65_536, LARGE);
+    let mut stats = StatsBuilder::start();
+    for place in 0..steps {
+        stats.step(if place.is_multiple_of(2) { "push" } else { "asynchronous" }, 4_000_000_000, sweep);
+    }
+    let mut stats = stats.finish(&Runtime::new(Default::default()).unwrap(), 1);
+    for (step, at) in stats.steps.iter_mut().zip(1..) {
+        step.seconds_end = f64::from(at) * seconds * 1.1;
+        (step.seconds_cpu_end, step.memory_bytes) = (f64::from(at) * seconds * 1.7, LARGE);
+    }
+    stats.total.seconds = stats.steps.last().map_or(1.0, |step| step.seconds_end);
+    (stats.passes, stats.seconds_cpu, stats.threads, stats.backend) = (3.5, 3.0, 2, "sim");
+    (stats.memory_limit_bytes, stats.memory_peak_bytes) = (LARGE * 10, LARGE);
+    stats.weights = Some(HOSTILE.to_owned());
+    stats
 }
 
 fn report(steps: usize, samples: usize) -> Report {
-    let steps: Vec<Step> = (0..steps).map(step).collect();
-    let mut total = SweepStats::default();
-    steps.iter().for_each(|step| total.add(&step.sweep));
-    total.seconds = steps.last().map_or(1.0, |step| step.seconds_end);
-    let sample = |place: usize| Sample {
-        seconds: place as f64 * 1.234_567_89,
-        seconds_cpu: place as f64 * 2.345_678_91,
-        bytes_read: place as u64 * LARGE,
-        memory_bytes: LARGE,
-        cache_bytes: LARGE,
+    let sample = |place: usize| {
+        let mut sample = Sample::default();
+        (sample.seconds, sample.seconds_cpu) = (place as f64 * 1.234_567_89, place as f64 * 2.345_678_91);
+        sample.bytes_read = place as u64 * LARGE;
+        (sample.memory_bytes, sample.cache_bytes) = (LARGE, LARGE);
+        sample
     };
     let mut facts = Map::new();
     facts.insert(HOSTILE.to_owned(), json!(HOSTILE));
@@ -59,18 +60,7 @@ fn report(steps: usize, samples: usize) -> Report {
         },
         ended: Some(1_709_164_799),
         plan: Planned { notes: vec![HOSTILE.to_owned()], ..Planned::default() },
-        stats: Stats {
-            total,
-            passes: 3.5,
-            memory_limit_bytes: LARGE * 10,
-            memory_peak_bytes: LARGE,
-            seconds_cpu: 3.0,
-            threads: 2,
-            backend: "sim",
-            stopped_by: None,
-            steps,
-            weights: Some(HOSTILE.to_owned()),
-        },
+        stats: stats(steps),
         samples: (0..samples).map(sample).collect(),
     }
 }

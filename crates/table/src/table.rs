@@ -12,7 +12,7 @@ use arrow_array::{
     ArrayRef, Float64Array, Int8Array, Int16Array, Int32Array, Int64Array, RecordBatch, RecordBatchReader, StringArray,
     UInt8Array, UInt16Array, UInt32Array, UInt64Array,
 };
-use arrow_buffer::{ArrowNativeType, Buffer, ScalarBuffer};
+use arrow_buffer::{ArrowNativeType, ScalarBuffer};
 use arrow_schema::ArrowError;
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use arrow_select::concat::concat_batches;
@@ -597,7 +597,7 @@ impl<T: Raw> AsRef<[u8]> for SharedBytes<T> {
 /// Some values of a column, in its own memory.
 fn shared<T: Raw + ArrowNativeType>(values: &Arc<Buffer<T>>, first: usize, len: usize) -> ScalarBuffer<T> {
     let bytes = Bytes::from_owner(SharedBytes(Arc::clone(values)));
-    ScalarBuffer::new(Buffer::from(bytes), first, len)
+    ScalarBuffer::new(arrow_buffer::Buffer::from(bytes), first, len)
 }
 
 /// The type of the users' ids in a table.

@@ -93,7 +93,7 @@ fn state(graph: &Graph) -> impl Layout<Made = State> {
 
 /// The estimate for propagating labels over this graph; passes are those of `max_iterations` iterations.
 pub(crate) fn estimate(graph: &Graph, options: &LabelPropagationOptions) -> Estimate {
-    let state = (state(graph), Buffer::layout(graph, least_labels(graph))).bytes();
+    let state = (state(graph), BlockLabels::layout(graph, least_labels(graph))).bytes();
     // Where two blocks meet, both read a page of each direction. Two blocks have more labels or vertices than one has
     // room for.
     let (entries, room) = (all_entries(graph), least_labels(graph));
@@ -117,7 +117,7 @@ pub fn label_propagation(graph: &Graph, options: &LabelPropagationOptions) -> Re
     let mut stats = StatsBuilder::of_image(graph.image());
     graph.make_room("label propagation", estimate(graph, options).state_bytes)?;
     let mut propagation = Propagation::new(graph, &mut stats)?;
-    let mut buffer = Buffer::new(graph)?;
+    let mut buffer = BlockLabels::new(graph)?;
     graph.fill_cache()?;
     let task = graph.runtime().task("label propagation", Unit::Steps, Some(u64::from(options.max_iterations)));
     let (mut iterations, mut converged) = (0, graph.vertices() == 0);
@@ -210,7 +210,7 @@ impl<'a> Propagation<'a> {
     }
 
     /// The next block of marked vertices whose labels fit the buffer, where each of them gets its place.
-    fn next_block(&self, from: u32, buffer: &mut Buffer) -> Option<Block> {
+    fn next_block(&self, from: u32, buffer: &mut BlockLabels) -> Option<Block> {
         let rest = from..self.graph.vertices() as u32;
         let first = self.marked_in(&rest).next()?;
         let most = rest.end.min(first.saturating_add(buffer.ends.len() as u32));
@@ -227,7 +227,7 @@ impl<'a> Propagation<'a> {
     }
 
     /// Puts the labels of the neighbours of a block's vertices into the buffer.
-    fn gather(&self, block: &Block, buffer: &Buffer) -> Result<SweepStats> {
+    fn gather(&self, block: &Block, buffer: &BlockLabels) -> Result<SweepStats> {
         let put = |list: ListPart<'_>| {
             let count = list.neighbours.len();
             let start = buffer.ends[(list.vertex - block.start) as usize].fetch_add(count as u32, Ordering::Relaxed);
@@ -260,9 +260,9 @@ impl<'a> Propagation<'a> {
     }
 
     /// Gives the marked vertices of a block their next labels.
-    fn settle(&self, block: &Block, buffer: &mut Buffer) -> Result<()> {
+    fn settle(&self, block: &Block, buffer: &mut BlockLabels) -> Result<()> {
         let runtime = self.graph.runtime();
-        let Buffer { labels, ends, counters } = buffer;
+        let BlockLabels { labels, ends, counters } = buffer;
         let pieces = Mutex::new(self.pieces(block, labels, ends).into_iter());
         runtime.run(|worker| -> Result<()> {
             let mut counter = lock(&counters[worker]);
@@ -326,7 +326,7 @@ impl<'a> Propagation<'a> {
 }
 
 /// The labels of the neighbours of a block's vertices.
-struct Buffer {
+struct BlockLabels {
     labels: Buffer<AtomicU32>,
     /// Where the labels of every vertex of the block end.
     ends: Buffer<AtomicU32>,
@@ -336,7 +336,7 @@ struct Buffer {
 /// Labels, and how often each was seen: 0 times where there is none.
 pub type Counter = Buffer<[u32; 2]>;
 
-impl Buffer {
+impl BlockLabels {
     /// A buffer of the usual capacity if there is memory for it, else of the least.
     fn new(graph: &Graph) -> Result<Self> {
         let least = least_labels(graph);
@@ -356,7 +356,7 @@ impl Buffer {
             array(graph, "ends of labels", labels.max(LEAST_LABELS) / LABELS_PER_VERTEX),
             (0..graph.runtime().threads()).map(counter).collect::<Vec<_>>(),
         );
-        parts.then(|(labels, ends, counters)| Ok(Buffer { labels, ends, counters }))
+        parts.then(|(labels, ends, counters)| Ok(BlockLabels { labels, ends, counters }))
     }
 }
 

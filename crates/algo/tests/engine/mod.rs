@@ -200,6 +200,7 @@ fn numbers(found: &Finding) -> Vec<u64> {
             Column::Count(values) | Column::Unsigned(values) | Column::Distance(values, _) => values.to_vec(),
             Column::Number(values) | Column::Level(values) | Column::Vertex(values) => wide(values),
             Column::Component(values) | Column::Label(values) => wide(values),
+            column => panic!("{column:?} is of no known kind"),
         }
     });
     let attributes = found.attributes.iter().flat_map(|datum| match datum {

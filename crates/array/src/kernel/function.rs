@@ -11,6 +11,7 @@ macro_rules! named {
     ($(#[$doc:meta])* $enum:ident: $($variant:ident = $name:literal, $text:literal;)*) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
         pub enum $enum {
             $(#[doc = $text] $variant,)*
         }

@@ -8,7 +8,7 @@ use bytemuck::Pod;
 use outcore_format::ElementType;
 
 /// A type of Rust that holds elements.
-pub trait Element: Pod + PartialOrd + Default + Send + Sync + 'static {
+pub trait Element: sealed::Sealed + Pod + PartialOrd + Default + Send + Sync + 'static {
     /// The type of the elements. Bytes are `UInt8`; booleans, bytes too, have functions of their own.
     const TYPE: ElementType;
 
@@ -38,6 +38,10 @@ pub trait Element: Pod + PartialOrd + Default + Send + Sync + 'static {
     /// # Panics
     /// If the vector has another type.
     fn slice_mut<'a>(values: ValuesMut<'a>) -> &'a mut [Self];
+}
+
+mod sealed {
+    pub trait Sealed {}
 }
 
 /// Calls a macro with the arguments that it has, and the variants of all types.
@@ -331,6 +335,8 @@ impl Scalar {
 
 macro_rules! elements {
     ($($type:ty, $variant:ident $(or $other:ident)?;)*) => {$(
+        impl sealed::Sealed for $type {}
+
         impl Element for $type {
             const TYPE: ElementType = ElementType::$variant;
             const HAS_AVX512: bool = size_of::<$type>() == 8 || matches!(Self::TYPE, ElementType::Float32);

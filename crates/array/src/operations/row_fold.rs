@@ -16,6 +16,7 @@ use outcore_io::Budget;
 use std::sync::Arc;
 
 /// Adjacent rows of the operands of a [`RowFold`].
+#[derive(Debug)]
 pub struct RowBlock<'a> {
     /// The number of the first row.
     pub first_row: u64,

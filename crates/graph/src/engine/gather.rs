@@ -19,7 +19,7 @@ use std::arch::x86_64::*;
 use std::ops::Range;
 
 /// A number that sums gather.
-pub trait Gathered: Sync {
+pub trait Gathered: sealed::Sealed + Sync {
     /// The type of a loaded value.
     type Loaded: Loaded;
 
@@ -28,7 +28,7 @@ pub trait Gathered: Sync {
 }
 
 /// The value of a number that sums gather.
-pub trait Loaded: Copy + Into<f64> {
+pub trait Loaded: sealed::Sealed + Copy + Into<f64> {
     /// The first of eight numbers that the mask names, in double precision, and zeros.
     ///
     /// # Safety
@@ -37,6 +37,15 @@ pub trait Loaded: Copy + Into<f64> {
     #[doc(hidden)]
     unsafe fn eight(from: *const Self, mask: __mmask8) -> __m512d;
 }
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+impl sealed::Sealed for AtomicF64 {}
+impl sealed::Sealed for AtomicF32 {}
+impl sealed::Sealed for f64 {}
+impl sealed::Sealed for f32 {}
 
 impl Gathered for AtomicF64 {
     type Loaded = f64;

@@ -126,6 +126,7 @@ impl ListsOf<'_> {
 ///
 /// Lists that are kept when the loop goes on stay in memory with those that were read with them, which is reserved:
 /// the loop ends with an error where there is no room.
+#[must_use = "lists are read when they are looped over"]
 pub struct ListLoop<'g> {
     lists: ListsOf<'g>,
     reading: Option<Reading<'g>>,

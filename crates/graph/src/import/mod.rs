@@ -52,8 +52,9 @@ pub use images::{Input, Part, is_image, of_graph, open_inputs, open_several};
 pub use iterator::{Cell, EdgeId, EdgeTuple, EdgeWeight, from_edges};
 pub use options::{Duplicates, ImportOptions, ImportReport, ImportStats, OrderChoice, SelfLoops};
 pub use outcore_ingest::{
-    AttributeField, Attributes, BatchWeights, Block, BlockData, Condition, EdgeBatch, Facts, GraphalyticsProperties,
-    IdKind, Ids, InputOptions, Literal, Nulls, Parser, ReadBlocks, Rows, SIDES, Source, TakeBatch, TextFacts,
+    AttributeColumn, AttributeField, AttributeValues, Attributes, BatchWeights, Block, BlockData, Comparison,
+    Condition, Different, EdgeBatch, Facts, FileCounts, Files, GraphalyticsProperties, IdKind, Ids, InputOptions,
+    InputSample, Literal, Nulls, Parser, ReadBlocks, Rows, SIDES, Source, TakeBatch, TextFacts, WhichVertices,
     count_edges, each_vertex_id, formats, from_batches, open, with_shape, with_vertex_range, with_vertex_table,
     with_vertices,
 };
@@ -84,7 +85,7 @@ pub fn import(runtime: &Runtime, source: Source, image: &Path, options: &ImportO
     let meter = Arc::new(Metered::new(runtime.backend(), TEMPORARY_FOLDER));
     let runtime = &runtime.with_backend(Arc::clone(&meter) as Arc<_>, usize::MAX);
     let mut report = job::Job::new(runtime, source.facts().clone(), image, options)?.run(source)?;
-    let DiskUse { peak_bytes, peak_temporary_bytes, written_temporary_bytes } = meter.disk_use();
+    let DiskUse { peak_bytes, peak_temporary_bytes, written_temporary_bytes, .. } = meter.disk_use();
     let stats = &mut report.stats;
     (stats.peak_disk_bytes, stats.peak_temporary_bytes) = (peak_bytes, peak_temporary_bytes);
     stats.temporary_bytes = written_temporary_bytes;

@@ -30,6 +30,12 @@ pub struct VertexData {
     attributes: Mutex<Attributes>,
 }
 
+impl std::fmt::Debug for VertexData {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("VertexData").field("graph", &self.graph).finish_non_exhaustive()
+    }
+}
+
 impl VertexData {
     /// Takes what is needed to find them.
     ///
@@ -70,6 +76,12 @@ pub struct EdgesFrom {
     schema: SchemaRef,
     streams: Mutex<Streams>,
     _reservation: Reservation,
+}
+
+impl std::fmt::Debug for EdgesFrom {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("EdgesFrom").field("graph", &self.graph).finish_non_exhaustive()
+    }
 }
 
 /// The lists, and what lies beside them: opened once, and entered anywhere.

@@ -35,7 +35,7 @@ use crate::relax::least_first::LeastFirst;
 use crate::relax::near_first::NearFirst;
 use crate::relax::relaxer::{Labels, MANY_VISITS, NO_LABEL, OnDrop, Relaxed};
 use outcore_format::Lists;
-use outcore_image::{Pass, Result, Selection, SweepStats};
+use outcore_image::{Pass, Result, Selection};
 use outcore_io::plan::UNIT_PAGES;
 use outcore_io::{Reservation, lock};
 use std::ops::Range;

@@ -39,6 +39,12 @@ pub struct Memory {
     nodes: Mutex<BTreeMap<PathBuf, Arc<MemoryFile>>>,
 }
 
+impl std::fmt::Debug for Memory {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Memory").finish_non_exhaustive()
+    }
+}
+
 /// The memory that the files of a back end hold.
 struct Account {
     budget: Arc<Budget>,
@@ -50,7 +56,7 @@ impl Account {
     fn take(&self, bytes: u64) -> std::io::Result<()> {
         while !self.reservation.grow(bytes) {
             let free = self.budget.reserve(PURPOSE, bytes);
-            free.map_err(|error| std::io::Error::new(ErrorKind::OutOfMemory, error))?;
+            drop(free.map_err(|error| std::io::Error::new(ErrorKind::OutOfMemory, error))?);
         }
         Ok(())
     }

@@ -22,6 +22,7 @@ const ALL_THREADS: usize = 256;
 static THREADS: AtomicUsize = AtomicUsize::new(0);
 
 /// Reads and writes by pread and pwrite on threads.
+#[derive(Debug)]
 pub struct Posix;
 
 impl Backend for Posix {

@@ -13,6 +13,7 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 /// Reads and writes by io_uring.
+#[derive(Debug)]
 pub struct Uring;
 
 impl Uring {

@@ -10,9 +10,7 @@ use crate::common::{Costs, matrix, note_rounded, put, reals, total};
 use crate::declare::{Data, StatisticDeclaration, StatisticFinding, StatisticPlan, StatisticTable};
 use crate::moments::pivot::{Since, closed, pivot};
 use crate::phases::{Phase, bytes_of};
-use outcore_array::kernel::{
-    Binary, Element, Fold, Loop, Moments, OptionValues as Vector, Scalar, Unary, ValuesMut, widest,
-};
+use outcore_array::kernel::{Binary, Element, Fold, Loop, Moments, Scalar, Unary, Values as Vector, ValuesMut, widest};
 use outcore_array::{Array, AxisPart, ElementType, RowBlock, RowFold};
 use outcore_declare::{Fact, OptionValues};
 use outcore_image::{Result, Stats};

@@ -27,6 +27,7 @@ fn key(part: Spectrum, value: c64) -> f64 {
         Spectrum::SmallestReal => -value.re,
         Spectrum::LargestImaginary => value.im.abs(),
         Spectrum::SmallestImaginary => -value.im.abs(),
+        part => panic!("{part:?} has no key"),
     }
 }
 

@@ -41,6 +41,7 @@ fn compare(given: &Entries, mut known: Vec<f64>, options: &EigshOptions) -> Vec<
         Which::LargestAlgebraic => known.sort_by(|a, b| b.total_cmp(a)),
         Which::SmallestAlgebraic => known.sort_by(f64::total_cmp),
         Which::SmallestMagnitude => known.sort_by(|a, b| a.abs().total_cmp(&b.abs())),
+        which => panic!("{which:?} has no order"),
     }
     let scale = known.iter().fold(0.0f64, |most, value| most.max(value.abs()));
     // Values of the same magnitude may take each other's places.

@@ -126,6 +126,7 @@ fn compare(given: &Complex, mut known: Vec<f64>, options: &EigshOptions) -> u64 
         Which::LargestAlgebraic => value,
         Which::SmallestAlgebraic => -value,
         Which::SmallestMagnitude => -value.abs(),
+        which => panic!("{which:?} has no key"),
     };
     let descending = |values: &mut Vec<f64>| values.sort_by(|&a, &b| key(b).total_cmp(&key(a)));
     descending(&mut known);

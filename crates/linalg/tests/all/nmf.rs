@@ -137,6 +137,7 @@ fn dense_program(given: &Entries, start: [Vec<f64>; 2], options: &NmfOptions) ->
                     Solver::Hals => (row[i] - (by(row) - product[i]) / gram[i * k + i]).max(0.0),
                     Solver::MultiplicativeUpdates if by(&old) == 0.0 => 0.0,
                     Solver::MultiplicativeUpdates => row[i] * product[i] / by(&old),
+                    solver => panic!("{solver:?} has no steps"),
                 };
             }
         }

@@ -82,6 +82,7 @@ impl Given {
                     Semiring::OrAnd => f64::from(u8::from(*sum == 1.0 || value != 0.0 && x != 0.0)),
                     Semiring::MaxTimes => sum.max(value * x),
                     Semiring::PlusFirst => *sum + value,
+                    semiring => panic!("{semiring:?} has no sums"),
                 };
             }
         };

@@ -4,6 +4,43 @@ use crate::surface::{Place, Public, Sources};
 use std::collections::BTreeMap;
 use syn::Item;
 
+/// Traits that users implement, and those that the crates of the workspace implement for each other.
+const OPEN_TRAITS: &[&str] = &[
+    // Devices, progress, and values in large memory.
+    "Backend Queue Progress Shared",
+    // Every type that can be.
+    "Plain Raw",
+    // Formats, algorithms, arrays and tables of one's own.
+    "ReadBlocks Parser EdgeMap ListFold VertexProgram",
+    "ArraySource Bytes DenseRows ElementFold ElementFunction Landed Loop RowFold SourceReader",
+    // Options and operations, declared in several crates.
+    "Choice Declared SolverPlan",
+];
+
+/// Enums that are complete, so that users match all of their variants: directions of edges and of matrices; ids are
+/// integers or strings, alone and in batches.
+const COMPLETE_ENUMS: &[&str] = &["Direction Operand", "Id IdBatch Ids"];
+
+/// Values that users write out, or match as a whole in a source, a back end or a loop of their own.
+const WRITTEN_BY_USERS: &[&str] = &[
+    "AttributeColumn AttributeField AttributeValues BatchWeights Block BlockData Condition EdgeData Edges Facts Input",
+    "Literal Part Rows",
+    "Argument DenseHeader DenseLayout ImageGoal Laplacian Moments NumbersShape Purpose Random RowBlock RowLabels RowMajor",
+    "SpectralOptions StoredProduct Stream",
+];
+
+/// Values of front ends, as those in their module.
+const OF_FRONT_ENDS: &[&str] = &[
+    "Needs SolverFinding SolverInput StoredVectors Traffic",
+    "Phase StatisticFinding StatisticPlan StatisticTable",
+    "OptionText Planned Report SomeRows Summary",
+];
+
+fn is_among(public: &Public<'_>, names: &[&str]) -> bool {
+    let own = public.path.rsplit("::").next();
+    names.iter().flat_map(|names| names.split(' ')).any(|name| Some(name) == own)
+}
+
 fn check(expected: &str, wrong: impl Fn(&Place, &Public<'_>) -> bool) {
     let sources = Sources::read();
     let public = sources.public();
@@ -22,7 +59,7 @@ fn one_name_is_one_type() {
         }
     }
     assert!(homes.len() > 250, "{}", homes.len());
-    for name in ["Graph", "PageRank", "InMemory", "Unary", "Faults", "Duplicates"] {
+    for name in ["Graph", "PageRank", "InMemory", "Unary", "Change", "Duplicates"] {
         assert!(homes.contains_key(name), "{name} is public, through a glob, a module or by itself");
     }
     let twice: Vec<_> = homes.iter().filter(|(_, homes)| homes.len() > 1).collect();
@@ -35,7 +72,7 @@ fn types_of_signatures_can_be_named() {
     let public = sources.public();
     let mut hidden: BTreeMap<Place, Vec<&str>> = BTreeMap::new();
     for (place, item) in &public {
-        for named in sources.named_by(place, item).into_iter().filter(|named| !public.contains_key(named)) {
+        for named in sources.types_named_by(place, item).into_iter().filter(|named| !public.contains_key(named)) {
             hidden.entry(named).or_default().push(&item.path);
         }
     }
@@ -44,21 +81,34 @@ fn types_of_signatures_can_be_named() {
 
 #[test]
 fn the_next_release_can_add_fields_and_variants() {
-    check("expected `#[non_exhaustive]` or `Default`", |_, public| public.is_exhaustive());
+    // Front ends match all, so that the compiler names what they lack, and so do back ends; the format is what it is.
+    let is_matched =
+        |path: &str| ["front_ends", "io::backend"].iter().any(|of| path.starts_with(&format!("outcore::{of}::")));
+    check("expected `#[non_exhaustive]`", |place, public| {
+        public.is_exhaustive()
+            && place[0] != "format"
+            && !is_matched(&public.path)
+            && ![COMPLETE_ENUMS, WRITTEN_BY_USERS, OF_FRONT_ENDS].iter().any(|names| is_among(public, names))
+    });
 }
 
 #[test]
 fn all_types_have_debug() {
-    let is_type = |public: &Public<'_>| matches!(public.item, Item::Struct(_) | Item::Enum(_));
+    let is_type = |public: &Public<'_>| matches!(public.item, Some(Item::Struct(_) | Item::Enum(_)));
     check("expected `Debug`", |_, public| is_type(public) && !public.implements("Debug"));
 }
 
 #[test]
 fn guards_must_be_used() {
-    check("expected `#[must_use]`", |_, public| public.implements("Drop") && !public.is_marked("must_use"));
+    check("expected `#[must_use]`", |_, public| {
+        public.implements("Drop") && !public.is_marked("must_use") && !is_among(public, &["DataFile MemoryFile"])
+    });
 }
 
 #[test]
 fn traits_are_sealed_or_for_users() {
-    check("expected a supertrait `Sealed`", |_, public| matches!(public.item, Item::Trait(_)) && !public.is_sealed());
+    check("expected a supertrait `Sealed`, or one that has it", |_, public| {
+        let is_sealed = public.supertraits().iter().any(|name| ["Sealed", "Cell", "Element"].contains(&&**name));
+        matches!(public.item, Some(Item::Trait(_))) && !is_among(public, OPEN_TRAITS) && !is_sealed
+    });
 }

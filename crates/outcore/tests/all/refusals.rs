@@ -171,8 +171,8 @@ fn sizes_that_overflow() {
         refused(linalg::eigsh(&matrix, &EigshOptions { k: size, ..EigshOptions::default() }));
         refused(linalg::eigs(&matrix, &EigsOptions { ncv: Some(size), ..EigsOptions::default() }));
         refused(linalg::svds(&matrix, &SvdsOptions { ncv: Some(size), k: 2, ..SvdsOptions::default() }));
-        let ones = array::Buffer::full(vec![4, 3], array::kernel::Scalar::Float64(1.0)).unwrap();
-        let labels = array::Buffer::full(vec![4], array::kernel::Scalar::Int64(0)).unwrap();
+        let ones = array::Array::full(vec![4, 3], array::kernel::Scalar::Float64(1.0)).unwrap();
+        let labels = array::Array::full(vec![4], array::kernel::Scalar::Int64(0)).unwrap();
         refused(ones.group_fold(array::kernel::Fold::Sum, &labels, size as u64));
         // Sizes of answers are those of what there is.
         let rows = |batch: Result<RecordBatch>| batch.unwrap().num_rows() as u64;

@@ -30,8 +30,8 @@ pub struct Sources(BTreeMap<Place, Module>);
 pub struct Public<'s> {
     /// The path by which a user may name it.
     pub path: String,
-    /// Its definition.
-    pub item: &'s Item,
+    /// Its definition; `None` if a macro makes it.
+    pub item: Option<&'s Item>,
     /// The blocks that implement it or its traits, each with the place of its module.
     pub implementations: Vec<(&'s ItemImpl, &'s Place)>,
 }
@@ -82,6 +82,13 @@ fn named(item: &Item) -> Option<(String, bool)> {
 fn is_hidden(item: &Item) -> bool {
     let attributes = attributes(item);
     has(attributes, "doc", "hidden") || ["test", "doctest"].iter().any(|word| has(attributes, "cfg", word))
+}
+
+/// Whether an item is a call of a macro that has this name among its words.
+fn makes(item: &Item, name: &str) -> bool {
+    let Item::Macro(call) = item else { return false };
+    let text = call.mac.tokens.to_string();
+    call.ident.is_none() && text.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == name)
 }
 
 fn joined(place: &[String], name: &str) -> Place {
@@ -167,6 +174,9 @@ impl Sources {
                 found.extend(modules.iter().flat_map(|module| self.within(module, name, depth + 1)));
             }
         }
+        if found.is_empty() && module.items.iter().any(|item| makes(item, name)) {
+            found.insert(joined(place, name));
+        }
         found
     }
 
@@ -193,11 +203,9 @@ impl Sources {
         }
         for (target, name) in targets {
             let own = if name == "*" { path.to_owned() } else { format!("{path}::{name}") };
-            if self.item(&target).is_some() {
-                found.push((own.clone(), target.clone()));
-            }
-            if self.0.contains_key(&target) {
-                self.walk(&target, &own, visited, found);
+            match self.0.contains_key(&target) {
+                true => self.walk(&target, &own, visited, found),
+                false => found.push((own, target)),
             }
         }
     }
@@ -208,7 +216,7 @@ impl Sources {
         self.walk(&["outcore".to_owned()], "outcore", &mut BTreeSet::new(), &mut paths);
         let mut public = BTreeMap::new();
         for (path, place) in paths {
-            let item = self.item(&place).expect("it was found");
+            let item = self.item(&place);
             public.entry(place).or_insert(Public { path, item, implementations: Vec::new() });
         }
         for (place, module) in &self.0 {
@@ -225,10 +233,10 @@ impl Sources {
         public
     }
 
-    /// The definitions that the public signatures of an item name.
-    pub fn named_by(&self, place: &Place, public: &Public<'_>) -> BTreeSet<Place> {
+    /// The types and traits that the public signatures of an item name.
+    pub fn types_named_by(&self, place: &Place, public: &Public<'_>) -> BTreeSet<Place> {
         let mut names = Signatures { sources: self, module: &place[..place.len() - 1], found: BTreeSet::new() };
-        names.item(public.item);
+        public.item.into_iter().for_each(|item| names.item(item));
         for (block, module) in &public.implementations {
             names.module = module;
             names.implementation(block);
@@ -246,7 +254,6 @@ fn add_imports(tree: &UseTree, path: &[String], is_public: bool, imports: &mut V
         UseTree::Name(tree) if tree.ident == "self" => add(path.to_vec(), path[path.len() - 1].clone()),
         UseTree::Name(tree) => add(joined(path, &tree.ident.to_string()), tree.ident.to_string()),
         UseTree::Rename(tree) => add(joined(path, &tree.ident.to_string()), tree.rename.to_string()),
-        _ => {}
     }
 }
 
@@ -322,10 +329,10 @@ impl<'s> Visit<'s> for Signatures<'s> {
                     }
                     self.module = module;
                 }
-                Some(_) => {
+                Some(Item::Struct(_) | Item::Enum(_) | Item::Trait(_)) => {
                     self.found.insert(place);
                 }
-                None => {}
+                _ => {}
             }
         }
         visit::visit_path(self, path);
@@ -336,12 +343,16 @@ impl<'s> Visit<'s> for Signatures<'s> {
 impl Public<'_> {
     /// Its name if it is a type or a trait.
     pub fn type_name(&self) -> Option<String> {
-        let is_type = matches!(self.item, Item::Struct(_) | Item::Enum(_) | Item::Trait(_) | Item::Type(_));
-        is_type.then(|| self.path.rsplit("::").next().unwrap().to_owned())
+        let name = self.path.rsplit("::").next().unwrap();
+        let is_type = match self.item {
+            Some(item) => matches!(item, Item::Struct(_) | Item::Enum(_) | Item::Trait(_) | Item::Type(_)),
+            None => name.starts_with(char::is_uppercase),
+        };
+        is_type.then(|| name.to_owned())
     }
 
     pub fn is_marked(&self, attribute: &str) -> bool {
-        has(attributes(self.item), attribute, "")
+        self.item.is_some_and(|item| has(attributes(item), attribute, ""))
     }
 
     /// Whether it has a trait, by `derive` or a block.
@@ -349,7 +360,8 @@ impl Public<'_> {
         let of = |block: &ItemImpl| {
             block.trait_.as_ref().is_some_and(|(path, _)| segments(path).ends_with(&[name.to_owned()]))
         };
-        has(attributes(self.item), "derive", name) || self.implementations.iter().any(|(block, _)| of(block))
+        self.item.is_some_and(|item| has(attributes(item), "derive", name))
+            || self.implementations.iter().any(|(block, _)| of(block))
     }
 
     /// Whether a user could write out all of its values, so that a new field or variant would break the program.
@@ -360,18 +372,24 @@ impl Public<'_> {
         };
         !self.is_marked("non_exhaustive")
             && match self.item {
-                Item::Enum(_) => true,
-                Item::Struct(item) => all_public(&item.fields) && !self.implements("Default"),
+                Some(Item::Enum(_)) => true,
+                Some(Item::Struct(item)) => all_public(&item.fields) && !self.is_options(),
                 _ => false,
             }
     }
 
-    /// Whether nobody but the crate can implement a trait.
-    pub fn is_sealed(&self) -> bool {
-        let Item::Trait(item) = self.item else { return false };
-        item.supertraits.iter().any(|bound| match bound {
-            syn::TypeParamBound::Trait(bound) => segments(&bound.path).last().is_some_and(|name| name == "Sealed"),
-            _ => false,
-        })
+    /// Options are written with `..Default::default()`.
+    fn is_options(&self) -> bool {
+        self.implements("Default") && self.path.ends_with("Options")
+    }
+
+    /// The names of the traits that a trait needs.
+    pub fn supertraits(&self) -> Vec<String> {
+        let Some(Item::Trait(item)) = self.item else { return Vec::new() };
+        let names = item.supertraits.iter().filter_map(|bound| match bound {
+            syn::TypeParamBound::Trait(bound) => segments(&bound.path).pop(),
+            _ => None,
+        });
+        names.collect()
     }
 }
