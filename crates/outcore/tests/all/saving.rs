@@ -34,8 +34,10 @@ fn a_graph_is_saved_whole_or_not_at_all() -> Result<()> {
     Ok(())
 }
 
-/// What can happen to the directory of an open graph.
-const CHANGES: [(&str, fn(&Path)); 5] = [
+type Change = (&'static str, fn(&Path));
+
+/// Changes of the directory of an open graph.
+const CHANGES: [Change; 5] = [
     ("removed", |image| fs::remove_dir_all(image).unwrap()),
     ("removed and made again", |image| {
         let other = image.with_extension("other");

@@ -321,7 +321,7 @@ impl<'s> Visit<'s> for Signatures<'s> {
             match self.sources.item(&place) {
                 // Users see through an alias.
                 Some(Item::Type(alias)) => {
-                    let module = std::mem::replace(&mut self.module, &[]);
+                    let module = std::mem::take(&mut self.module);
                     let sources = self.sources;
                     if let Some((own, _)) = sources.0.get_key_value(&place[..place.len() - 1]) {
                         self.module = own;

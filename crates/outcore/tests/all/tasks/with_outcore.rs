@@ -2,8 +2,10 @@ use outcore::engine::Frontier;
 use outcore::{BfsOptions, Direction, Graph, Id, Result, Runtime, bfs, import};
 use std::path::Path;
 
-/// The levels of two pages, the pages behind `home`, and how many pages have no way to others.
-pub fn five_tasks(folder: &Path) -> Result<([Option<u32>; 2], Vec<Id<String>>, usize)> {
+/// The levels of two pages, the pages behind `home`, and the number of components.
+type Answers = ([Option<u32>; 2], Vec<Id<String>>, usize);
+
+pub fn five_tasks(folder: &Path) -> Result<Answers> {
     // Import.
     let runtime = Runtime::new(Default::default())?;
     let links = import::open(&runtime, &[folder.join("links.txt")], &Default::default())?;

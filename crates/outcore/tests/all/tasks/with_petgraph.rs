@@ -3,8 +3,10 @@ use petgraph::visit::Bfs;
 use std::collections::HashMap;
 use std::path::Path;
 
-/// The levels of two pages, the pages behind `home`, and how many pages have no way to others.
-pub fn five_tasks(folder: &Path) -> std::io::Result<([Option<u32>; 2], Vec<String>, usize)> {
+/// The levels of two pages, the pages behind `home`, and the number of components.
+type Answers = ([Option<u32>; 2], Vec<String>, usize);
+
+pub fn five_tasks(folder: &Path) -> std::io::Result<Answers> {
     // Import.
     let text = std::fs::read_to_string(folder.join("links.txt"))?;
     let graph = DiGraphMap::<&str, ()>::from_edges(text.lines().filter_map(|line| line.split_once(' ')));
