@@ -314,7 +314,7 @@ fn options_of_text_are_refused_for_tables() {
         for source in
             [open(&runtime, std::slice::from_ref(&path), &input), from_batches(Box::new(frame), "the frame", &input)]
         {
-            let error = source.err().expect(option).to_string();
+            let error = source.expect_err(option).to_string();
             assert!(error.starts_with(&format!("{option}: expected")) && error.contains("text"), "{error}");
         }
     }
