@@ -9,6 +9,7 @@ use crate::backend::{Backend, Change, Handle, Location, Open, Posix, What};
 use crate::error::{Error, Result};
 use std::ffi::OsString;
 use std::io::ErrorKind;
+use std::ops::Range;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -160,6 +161,21 @@ impl DataFile {
             Err(error) if error.kind() == ErrorKind::Unsupported || error.raw_os_error() == Some(libc::EOPNOTSUPP) => {
                 self.backend.change(&Change::Truncate { file: &self.file, len_bytes })
             }
+            other => other,
+        }
+    }
+
+    /// Frees the space of a range that is not read any more, where the file system can.
+    ///
+    /// # Errors
+    /// Errors of the operating system.
+    pub fn free(&self, Range { start, end }: Range<u64>) -> std::io::Result<()> {
+        let punched =
+            self.backend.change(&Change::Punch { file: &self.file, offset_bytes: start, len_bytes: end - start });
+        match punched {
+            Err(error) if error.kind() == ErrorKind::Unsupported => Ok(()),
+            // Sandboxes answer to a call that they do not know as to one that is not permitted.
+            Err(error) if matches!(error.raw_os_error(), Some(libc::EOPNOTSUPP | libc::ENOSYS | libc::EPERM)) => Ok(()),
             other => other,
         }
     }

@@ -10,16 +10,15 @@
 //! Edges are in order if duplicates are treated by their order in the input, and if there are attributes, with 0 as the
 //! weight where edges have none. Sums are added in the order of the weights.
 //!
-//! A chunk's edges are in files of 64 MiB, *segments*, which are removed one by one as they are used up.
+//! A chunk's edges are in files of 64 MiB, *segments*, whose space is freed while they are used up.
 
 use super::job::Job;
 use super::options::Duplicates;
 use outcore_image::Result;
 use outcore_ingest::Facts;
-use outcore_io::backend::Memory;
+use outcore_io::backend::{Location, Memory, Open};
 use outcore_io::buffer::raw_bytes_mut;
-use outcore_io::{Buffer, Error, Writer, bytes_text};
-use std::io::Read;
+use outcore_io::{Buffer, DataFile, Error, Writer, bytes_text};
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
@@ -27,6 +26,9 @@ pub(super) const SEGMENT_BYTES: u64 = 64 << 20;
 /// Bytes of a segment that are read at a time: whole edges of one to four words.
 pub(super) const READ_BYTES: usize = 192 << 10;
 const _: () = assert!((READ_BYTES / 8).is_multiple_of(12));
+/// Space is freed in about so many parts of a segment, which are not larger than this.
+const FREED_PARTS: u64 = 16;
+const MOST_FREED_BYTES: u64 = 4 << 20;
 
 pub(super) fn edge_words(facts: &Facts, duplicates: Duplicates) -> usize {
     let has_place = match duplicates {
@@ -50,25 +52,38 @@ pub(super) struct Segment {
 }
 
 impl Segment {
-    /// Calls `visit` with all words, in runs of whole edges, and removes the file.
+    /// Calls `visit` with all words, in runs of whole edges. Frees their space meanwhile, and removes the file.
     pub(super) fn consume(&self, job: &Job<'_>, visit: impl FnMut(&[u64]) -> Result<()>) -> Result<()> {
-        self.read(job, visit)?;
+        self.visit(job, Open::Write, visit)?;
         job.runtime.backend().remove(&path(job, self.name))
     }
 
     /// Calls `visit` with all words, in runs of whole edges.
-    pub(super) fn read(&self, job: &Job<'_>, mut visit: impl FnMut(&[u64]) -> Result<()>) -> Result<()> {
+    pub(super) fn read(&self, job: &Job<'_>, visit: impl FnMut(&[u64]) -> Result<()>) -> Result<()> {
+        self.visit(job, Open::Read, visit)
+    }
+
+    /// Calls `visit` with all words; frees the space of those that were visited in a file that is open for writing.
+    fn visit(&self, job: &Job<'_>, how: Open, mut visit: impl FnMut(&[u64]) -> Result<()>) -> Result<()> {
         let path = path(job, self.name);
+        let file = DataFile::open_as(job.runtime.backend(), Location::at(&path), how)?;
         let mut buffer: Buffer<u64> = Buffer::zeroed(job.runtime.budget(), "reading edges", READ_BYTES / 8)?;
-        let mut input = job.runtime.backend().input(&path)?;
-        let mut remaining = self.words;
-        while remaining > 0 {
+        let len_bytes = 8 * self.words;
+        let freed_at_once = (len_bytes / FREED_PARTS).clamp(READ_BYTES as u64, MOST_FREED_BYTES);
+        let (mut at_bytes, mut freed_bytes) = (0, 0);
+        while at_bytes < len_bytes {
             job.runtime.cancel().check()?;
-            let take = remaining.min(buffer.len() as u64) as usize;
-            let read = input.read_exact(raw_bytes_mut(&mut buffer[..take]));
+            let take = (len_bytes - at_bytes).min(READ_BYTES as u64) as usize;
+            let words = &mut buffer[..take / 8];
+            let read = file.read_at(raw_bytes_mut(words), at_bytes);
             read.map_err(|error| Error::file(&path, "read", error))?;
-            visit(&buffer[..take])?;
-            remaining -= take as u64;
+            visit(words)?;
+            at_bytes += take as u64;
+            if how == Open::Write && at_bytes - freed_bytes >= freed_at_once {
+                let freed = file.free(freed_bytes..at_bytes);
+                freed.map_err(|error| Error::file(&path, "free the space of", error))?;
+                freed_bytes = at_bytes;
+            }
         }
         Ok(())
     }
