@@ -173,6 +173,28 @@ fn chunks_of_ids_in_no_order_count_in_the_memory() {
     assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0);
 }
 
+#[test]
+fn more_batches_with_attributes_than_have_places_are_refused_while_they_come() {
+    let directory = tempfile::tempdir().unwrap();
+    let ends = Arc::new(Int64Array::from(vec![1])) as ArrayRef;
+    let columns = ["source", "target", "note"].map(|name| (name, Arc::clone(&ends)));
+    let batch = RecordBatch::try_from_iter(columns).unwrap();
+    let (schema, all, read) = (batch.schema(), 1 << 21, Arc::new(AtomicU64::new(0)));
+    let counted = Arc::clone(&read);
+    let batches = (0..all).map(move |_| {
+        counted.fetch_add(1, Ordering::Relaxed);
+        Ok(batch.clone())
+    });
+    let input = InputOptions { attributes: Attributes::All, ..InputOptions::default() };
+    let source = from_batches(Box::new(RecordBatchIterator::new(batches, schema)), "edges", &input);
+    let runtime = Runtime::new(options(1, 24)).unwrap();
+    let error = import(&runtime, source.unwrap(), &directory.path().join("graph.oc"), &ImportOptions::default());
+    let error = error.unwrap_err().to_string();
+    assert!(error.contains("the places of all batches of rows with the attributes note"), "{error}");
+    let read = read.load(Ordering::Relaxed);
+    assert!(read < all / 2, "refused after {read} of {all} batches");
+}
+
 /// Counts the steps that begin, and how far they come together.
 #[derive(Default)]
 struct Steps {

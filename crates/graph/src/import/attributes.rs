@@ -114,6 +114,8 @@ pub(super) struct Attributes {
     pieces: Spill,
     /// Memory for the dictionaries of strings of all workers; 0 where no attribute is a string.
     strings_bytes: u64,
+    /// Most memory that the places of all batches can have in the end.
+    most_places_bytes: u64,
     state: Mutex<TableState>,
     strings: Option<SortedStrings>,
 }
@@ -122,6 +124,8 @@ struct TableState {
     /// The pieces, which are as many as batches, in a temporary file: a word for each field but `first_row`, two for
     /// `missing`.
     pieces: SpillWriter,
+    /// Memory that the pieces take in the end.
+    places_bytes: u64,
     ranges: Vec<Range>,
     /// A number that depends on all values, and not on the order of their rows.
     fingerprint: u64,
@@ -133,6 +137,7 @@ struct TableState {
 
 impl TableState {
     fn put(&mut self, piece: Piece) -> Result<()> {
+        self.places_bytes += size_of::<Piece>() as u64;
         let Piece { place, rows, offset_bytes, missing, .. } = piece;
         let words = [place, rows.into(), offset_bytes, missing as u64, (missing >> 64) as u64];
         words.into_iter().try_for_each(|word| self.pieces.word(word))
@@ -202,13 +207,24 @@ impl Attributes {
         let spill = |name: &str| Spill::create(runtime.backend(), &workspace.temporary(name));
         let (pieces_spill, chunks) = (spill(&format!("{name}-pieces"))?, Vec::new());
         let pieces = SpillWriter::new(runtime, &pieces_spill, 0, PIECES_BUFFER_BYTES)?;
+        let budget = runtime.budget();
         Ok(Attributes {
             fields: fields.to_vec(),
             name,
             spill: spill(name)?,
             pieces: pieces_spill,
             strings_bytes,
-            state: Mutex::new(TableState { pieces, ranges, fingerprint: 0, chunks, used_bytes: 0, reservation }),
+            // All but what the process itself takes.
+            most_places_bytes: budget.available_bytes() + budget.reserved_bytes(),
+            state: Mutex::new(TableState {
+                pieces,
+                places_bytes: 0,
+                ranges,
+                fingerprint: 0,
+                chunks,
+                used_bytes: 0,
+                reservation,
+            }),
             strings: None,
         })
     }
@@ -240,9 +256,13 @@ impl Attributes {
         names.join(", ")
     }
 
+    fn places_purpose(&self) -> String {
+        format!("the places of all batches of rows with the attributes {}", self.names())
+    }
+
     /// Puts the pieces into the order of the input. Nothing is taken any more.
     pub fn finish(self, runtime: &Runtime) -> Result<AttributeRows> {
-        let purpose = format!("the places of all batches of rows with the attributes {}", self.names());
+        let purpose = self.places_purpose();
         let TableState { pieces: writer, ranges, reservation, .. } = into_inner(self.state);
         drop(reservation);
         let end_bytes = writer.finish()?;
@@ -326,6 +346,12 @@ impl AttributesWriter<'_> {
         let mut state = lock(&self.attributes.state);
         state.ranges.iter_mut().zip(ranges).for_each(|(all, range)| all.note(range));
         state.fingerprint = state.fingerprint.wrapping_add(fingerprint);
+        let (needed_bytes, most_bytes) = (state.places_bytes, self.attributes.most_places_bytes);
+        if needed_bytes > most_bytes {
+            // More batches may follow.
+            let purpose = self.attributes.places_purpose();
+            return Err(self.runtime.budget().refusal(&purpose, 2 * needed_bytes, most_bytes));
+        }
         state.put(Piece { place, rows: rows as u32, first_row: 0, offset_bytes, missing })
     }
 
