@@ -1,9 +1,10 @@
 //! Disk space of imports: what is counted is what is there, what is announced is about that, and nothing is refused
 //! that fits. A program of its own, since it looks at the open files of the process.
 
-use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
+use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray};
 use outcore_graph::import::{
-    Attributes, ImportEstimate, ImportOptions, ImportReport, InputOptions, OrderChoice, estimate, import, open,
+    Attributes, Condition, Duplicates, ImportEstimate, ImportOptions, ImportReport, InputOptions, OrderChoice,
+    SelfLoops, estimate, import, open,
 };
 use outcore_image::{Error, Result};
 use outcore_io::backend::Change;
@@ -101,8 +102,13 @@ impl Cases {
     }
 
     fn add(&mut self, name: &'static str, file: &str, bytes: &[u8]) -> &mut Case {
+        std::fs::write(self.folder.join(file), bytes).unwrap();
+        self.add_again(name, file)
+    }
+
+    /// A case of a file or folder that is there.
+    fn add_again(&mut self, name: &'static str, file: &str) -> &mut Case {
         let file = self.folder.join(file);
-        std::fs::write(&file, bytes).unwrap();
         let options = ImportOptions { replace: true, ..ImportOptions::default() };
         self.cases.push(Case { name, file, input: InputOptions::default(), options });
         self.cases.last_mut().unwrap()
@@ -116,6 +122,22 @@ impl Cases {
         }
         text
     }
+}
+
+fn arrow(columns: Vec<(&str, ArrayRef)>, batch_rows: usize) -> Vec<u8> {
+    let batch = RecordBatch::try_from_iter(columns).unwrap();
+    let mut bytes = Vec::new();
+    let mut writer = arrow_ipc::writer::FileWriter::try_new(&mut bytes, &batch.schema()).unwrap();
+    for start in (0..batch.num_rows()).step_by(batch_rows) {
+        writer.write(&batch.slice(start, batch_rows.min(batch.num_rows() - start))).unwrap();
+    }
+    writer.finish().unwrap();
+    drop(writer);
+    bytes
+}
+
+fn integers(values: impl Iterator<Item = u64>) -> ArrayRef {
+    Arc::new(values.map(|value| value as i64).collect::<Int64Array>())
 }
 
 fn parquet(folder: &Path, name: &str, columns: Vec<(&str, ArrayRef)>) -> Vec<u8> {
@@ -225,12 +247,154 @@ fn add_strings(all: &mut Cases) {
     all.add("attributes", "attributes.csv", attributes.as_bytes()).input.attributes = Attributes::All;
 }
 
+/// Tables in Arrow and Parquet, in order and not.
+fn add_tables(all: &mut Cases) {
+    let folder = all.folder.clone();
+    let mut ends = |count: usize, spread: u64| (0..count).map(|_| all.random(spread)).collect::<Vec<u64>>();
+    let (sources, targets) = (ends(300_000, 45_000), ends(300_000, 45_000));
+    let columns = || vec![("source", integers(sources.iter().copied())), ("target", integers(targets.iter().copied()))];
+    let texts = |ends: &[u64]| {
+        Arc::new(ends[..120_000].iter().map(|&end| Some(account(end))).collect::<StringArray>()) as ArrayRef
+    };
+    let bytes = arrow(columns(), 20_000);
+    all.add("integers in Arrow", "small.arrow", &bytes);
+    let bytes = arrow(columns(), 300_000);
+    all.add("integers in one batch of Arrow", "large.arrow", &bytes);
+    let bytes = arrow(vec![("source", texts(&sources)), ("target", texts(&targets))], 8_000);
+    all.add("strings in Arrow", "strings.arrow", &bytes);
+    let near = (0..400_000u64).map(|row| row / 6 + targets[row as usize % 300_000] % 300);
+    let columns = vec![("source", integers((0..400_000).map(|row| row / 6))), ("target", integers(near))];
+    let table = parquet(&folder, "a", columns);
+    all.add("sorted integers in Parquet", "sorted.parquet", &table);
+    let weights: ArrayRef = Arc::new(sources.iter().map(|&end| end as f64 / 7.0).collect::<Float64Array>());
+    let named =
+        vec![("source", integers(sources.iter().map(|&end| end * end))), ("target", integers(targets.iter().copied()))];
+    let table = parquet(&folder, "a", [named, vec![("weight", weights)]].concat());
+    all.add("real weights in Parquet", "weights.parquet", &table);
+}
+
+/// Documents, which list their vertices first, and other formats of graphs.
+fn add_documents(all: &mut Cases) {
+    let nodes = all.text(30_000, |_, text, number| writeln!(text, "<node id=\"v{number}\"/>").unwrap());
+    let edges = all.text(150_000, |all, text, _| {
+        let (source, target, weight) = (all.random(30_000), all.random(30_000), all.random(500));
+        writeln!(text, "<edge source=\"v{source}\" target=\"v{target}\"><data key=\"w\">{weight}</data></edge>")
+            .unwrap();
+    });
+    let key = "<key id=\"w\" for=\"edge\" attr.name=\"weight\" attr.type=\"long\"/>";
+    let document = format!("<graphml>{key}<graph edgedefault=\"directed\">\n{nodes}{edges}</graph></graphml>");
+    all.add("GraphML", "g.graphml", document.as_bytes());
+    let packed = zstd::encode_all(document.as_bytes(), 3).unwrap();
+    all.add("GraphML in zstd", "g.graphml.zst", &packed);
+    let nodes = all.text(40_000, |_, text, number| {
+        writeln!(text, "<node id=\"{number}\"><data key=\"n\">person number {number}</data></node>").unwrap();
+    });
+    let edges = all.text(100_000, |all, text, _| {
+        let (source, target) = (all.random(40_000), all.random(40_000));
+        writeln!(text, "<edge source=\"{source}\" target=\"{target}\"/>").unwrap();
+    });
+    let key = "<key id=\"n\" for=\"node\" attr.name=\"name\" attr.type=\"string\"/>";
+    let document = format!("<graphml>{key}<graph edgedefault=\"undirected\">\n{nodes}{edges}</graph></graphml>");
+    all.add("names of vertices", "names.graphml", document.as_bytes()).input.attributes = Attributes::All;
+    let nodes = all.text(20_000, |_, text, number| writeln!(text, "node [ id {number} ]").unwrap());
+    let edges = all.text(120_000, |all, text, _| {
+        writeln!(text, "edge [ source {} target {} ]", all.random(20_000), all.random(20_000)).unwrap();
+    });
+    all.add("GML", "g.gml", format!("graph [ directed 1\n{nodes}{edges}]").as_bytes());
+    let arcs = all.text(150_000, |all, text, _| {
+        writeln!(text, "{} {}", 1 + all.random(25_000), 1 + all.random(25_000)).unwrap();
+    });
+    all.add("Pajek", "g.net", format!("*Vertices 25000\n*Arcs\n{arcs}").as_bytes());
+    let lines = all.text(150_000, |all, text, _| {
+        writeln!(text, "a{} -> a{};", all.random(25_000), all.random(25_000)).unwrap();
+    });
+    all.add("DOT", "g.dot", format!("digraph {{\n{lines}}}").as_bytes());
+    let lines = all.text(200_000, |all, text, _| {
+        let (source, target, weight) = (all.random(30_000), all.random(30_000), all.random(100));
+        writeln!(text, "{{\"source\": {source}, \"target\": {target}, \"weight\": {weight}}}").unwrap();
+    });
+    all.add("JSON lines", "g.jsonl", lines.as_bytes());
+    let lines = all.text(25_000, |all, text, number| {
+        write!(text, "{number}").unwrap();
+        (0..all.random(30)).for_each(|_| write!(text, " {}", all.random(25_000)).unwrap());
+        text.push('\n');
+    });
+    all.add("adjacency", "g.adj", lines.as_bytes());
+    let records: Vec<u8> = (0..600_000).flat_map(|_| (all.random(50_000) as i64).to_le_bytes()).collect();
+    all.add("binary records", "g.graph500", &records);
+}
+
+/// Several files, partitions, conditions, loops, and degrees with a long tail.
+fn add_parts(all: &mut Cases) {
+    let row = |all: &mut Cases, text: &mut String, _: u64| {
+        let (source, target, weight) = (all.random(50_000), all.random(50_000), all.random(1000));
+        writeln!(text, "{source},{target},{weight}").unwrap();
+    };
+    let header = "source,target,weight\n";
+    for folder in ["files", "days"] {
+        std::fs::create_dir(all.folder.join(folder)).unwrap();
+    }
+    for (number, rows) in [90_000, 50_000, 120_000, 20_000, 70_000, 40_000].into_iter().enumerate() {
+        let text = header.to_owned() + &all.text(rows, row);
+        std::fs::write(all.folder.join(format!("files/{number}.csv")), &text).unwrap();
+        let day = all.folder.join(format!("days/day={number}"));
+        std::fs::create_dir(&day).unwrap();
+        std::fs::write(day.join("edges.csv"), &text).unwrap();
+    }
+    all.add_again("several files", "files");
+    all.add_again("partitions", "days").input.attributes = Attributes::All;
+    let text = header.to_owned() + &all.text(400_000, row);
+    let condition = |text| vec![Condition::parse(text).unwrap()];
+    all.add("a condition", "where.csv", text.as_bytes()).input.conditions = condition("weight < 300");
+    let case = all.add_again("some partitions", "days");
+    (case.input.attributes, case.input.conditions) = (Attributes::All, condition("day >= 2"));
+    let loops = all.text(400_000, |all, text, number| {
+        let source = all.random(50_000);
+        let target = if number % 3 == 0 { source } else { all.random(50_000) };
+        writeln!(text, "{source} {target}").unwrap();
+    });
+    all.add("self-loops that are left out", "loops.txt", loops.as_bytes()).options.self_loops = SelfLoops::Drop;
+    all.add_again("self-loops that stay", "loops.txt");
+    let tail = all.text(500_000, |all, text, _| {
+        let mut end = || ((all.random(1 << 30) as f64 / (1u64 << 30) as f64).powi(4) * 200_000.0) as u64;
+        writeln!(text, "{} {}", end(), end()).unwrap();
+    });
+    all.add("a long tail of degrees", "tail.txt", tail.as_bytes());
+    let case = all.add_again("parallel edges", "tail.txt");
+    case.options.duplicates = Duplicates::Keep;
+    all.add_again("both directions", "loops.txt").options.directed = Some(false);
+    let sides =
+        all.text(300_000, |all, text, _| writeln!(text, "{} {}", all.random(5_000), all.random(80_000)).unwrap());
+    all.add("two sides", "sides.txt", sides.as_bytes()).input.bipartite = Some(["u", "i"].map(str::to_owned));
+    let wide = all.text(50_000, |all, text, _| {
+        let (source, target) = (account(all.random(20_000)), account(all.random(20_000)));
+        let (note, amount) = (all.random(u64::MAX), all.random(1 << 30));
+        writeln!(text, "{source},{target},{note:0400},{amount}").unwrap();
+    });
+    let wide = format!("source,target,note,weight\n{wide}");
+    all.add("wide rows with strings", "wide-strings.csv", wide.as_bytes());
+    let gzip = {
+        let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        gzip.write_all(wide.as_bytes()).unwrap();
+        gzip.finish().unwrap()
+    };
+    all.add("wide rows with strings in gzip", "wide-strings.csv.gz", &gzip);
+    let once = all.text(200_000, |all, text, number| {
+        writeln!(text, "{},{},{}", account(2 * number), account(2 * number + 1), all.random(50)).unwrap();
+    });
+    all.add("ids that come once", "once.csv", format!("source,target,kind\n{once}").as_bytes()).input.attributes =
+        Attributes::All;
+}
+
 fn cases(folder: &Path) -> Vec<Case> {
     let mut all = Cases { folder: folder.to_owned(), cases: Vec::new(), state: 5 };
     add_orders(&mut all);
     add_ids(&mut all);
     add_weights(&mut all);
     add_strings(&mut all);
+    add_tables(&mut all);
+    add_documents(&mut all);
+    add_parts(&mut all);
     all.cases
 }
 
@@ -245,12 +409,21 @@ struct Limits {
 const LITTLE_BYTES: u64 = 22 << 20;
 const IN_LITTLE: [&str; 5] = ["narrow text", "sparse integers", "real weights", "strings", "sorted text"];
 
+/// Few edges for each id, or strings that stand once: temporary files of ids take most of the space, not of edges.
+const OF_IDS: [&str; 5] = [
+    "ids that come once",
+    "strings in Arrow",
+    "names of vertices",
+    "wide rows with strings",
+    "wide rows with strings in gzip",
+];
+const BAND_OF_IDS: std::ops::Range<f64> = 0.7..1.15;
+
 const LIMITS: [Limits; 3] = [
-    Limits { threads: 1, memory_bytes: 256 << 20, band: 0.9..1.1 },
-    // Segments of edges go as workers end with them: chance decides whether the last go together.
-    Limits { threads: 2, memory_bytes: 256 << 20, band: 0.8..1.25 },
+    Limits { threads: 1, memory_bytes: 256 << 20, band: 0.85..1.15 },
+    Limits { threads: 2, memory_bytes: 256 << 20, band: 0.85..1.15 },
     // Dictionaries fill up, and lists that do not fit are sorted in runs, for a short time.
-    Limits { threads: 1, memory_bytes: LITTLE_BYTES, band: 0.75..1.15 },
+    Limits { threads: 1, memory_bytes: LITTLE_BYTES, band: 0.65..1.15 },
 ];
 
 fn imported(case: &Case, disk: &Disk, limits: &Limits) -> (ImportEstimate, Result<ImportReport>) {
@@ -299,7 +472,8 @@ fn check(case: &Case, folder: &Path, limits: &Limits) -> Vec<String> {
         [ratio(needs.peak_disk_bytes, stats.peak_disk_bytes), ratio(needs.temporary_bytes, stats.peak_temporary_bytes)];
     let image = ratio(needs.image_bytes, stats.image_bytes);
     println!("{name}: {ratios:.2?} of the peaks, {image:.2} of the image; {} chunks", stats.chunks);
-    if !ratios.iter().all(|ratio| limits.band.contains(ratio)) {
+    let band = if OF_IDS.contains(&case.name) { &BAND_OF_IDS } else { &limits.band };
+    if !ratios.iter().all(|ratio| band.contains(ratio)) {
         wrong.push(format!("{name}: {ratios:.2?}, {needs:?}, {stats:?}"));
     }
     std::fs::remove_dir_all(folder).unwrap();

@@ -6,7 +6,7 @@
 
 use crate::condition::Condition;
 use crate::input::folders::Files;
-use crate::input_sample::InputSample;
+use crate::input_sample::SampledFiles;
 use crate::tables::attributes::{AttributeColumn, AttributeField, Attributes, retain, retain_text};
 use arrow_array::RecordBatch;
 use outcore_declare::Choice;
@@ -387,10 +387,8 @@ pub struct Facts {
     pub is_pipe: bool,
     /// The number of edges, where the format says so.
     pub edges: Option<u64>,
-    /// Edges in a sample of the input, and the bytes of the input, as it lies on disk, that they stand in.
-    pub sample: Option<[u64; 2]>,
-    /// Sizes of the input, as a sample suggests, where one was taken.
-    pub sizes: Option<InputSample>,
+    /// The files from which [`Facts::sizes`] takes a sample.
+    pub sampled: SampledFiles,
     /// Memory in bytes that decoding a block reserves in the budget, as far as it is known beforehand.
     pub block_bytes: u64,
     /// Largest length of a line of text, or of a string in a table, in bytes; 0 where there are none.

@@ -11,6 +11,7 @@ use crate::format::{Format, is_table};
 use crate::input::file::Input;
 use crate::input::folders::Files;
 use crate::input::partitions::Partitions;
+use crate::input_sample::SampledFiles;
 use crate::open::counted;
 use crate::tables::attributes::{AttributeField, Attributes};
 use crate::union::{union, united};
@@ -40,9 +41,7 @@ pub(crate) fn open(
             return Err(Error::input(input.path(), None, "named files where there are several inputs", input.kind())
                 .advise("give it as the only input"));
         }
-        let mut facts = open_one(input, &options)?.facts;
-        format.sample(input, &mut facts);
-        all.push(facts);
+        all.push(open_one(input, &options)?.facts);
     }
     let names: Vec<PathBuf> = inputs.iter().map(|input| input.path().to_owned()).collect();
     let empty: Vec<bool> = inputs.iter().map(|input| input.size_bytes() == Some(0)).collect();
@@ -66,16 +65,19 @@ pub(crate) fn open(
 }
 
 /// Options for one of several inputs, of which each may lack attributes. Numbers of attributes are those of the first
-/// input that is not empty: others have the columns of the same names.
+/// input that has columns: others have the columns of the same names.
 fn among_several(inputs: &[Input], format: &Format, options: &InputOptions) -> Result<InputOptions> {
     let mut options = InputOptions { format: Some(format.name.to_owned()), ..options.clone() };
-    let first = inputs.iter().find(|input| input.size_bytes() != Some(0));
-    if let (Attributes::Named(asked), Some(first)) = (&options.attributes, first) {
+    if let Attributes::Named(asked) = &options.attributes {
         let name_of = |asked: &String| {
             let is_number = asked.parse::<usize>().is_ok();
-            let own = is_number.then(|| format.open(first, &strict(&options, asked))).transpose()?;
-            let own = own.and_then(|source| source.facts.attributes.into_iter().next());
-            Ok::<_, Error>(own.map_or_else(|| asked.clone(), |field| field.name))
+            for input in inputs.iter().filter(|input| is_number && input.size_bytes() != Some(0)) {
+                let own = format.open(input, &strict(&options, asked))?.facts.attributes;
+                if let Some(field) = own.into_iter().next() {
+                    return Ok(field.name);
+                }
+            }
+            Ok::<_, Error>(asked.clone())
         };
         options.attributes = Attributes::Named(asked.iter().map(name_of).collect::<Result<_>>()?);
     }
@@ -265,12 +267,9 @@ fn add(joined: &mut Facts, facts: &Facts) {
     joined.has_real_weights |= facts.has_real_weights;
     joined.keeps_parallel |= facts.keeps_parallel;
     joined.declared = hull(joined.declared, facts.declared);
-    // Each sample stands for the bytes of its own input.
-    joined.sample =
-        whole_sample(joined).zip(whole_sample(facts)).map(|(a, b)| [0, 1].map(|i| a[i].saturating_add(b[i])));
     joined.input_bytes = joined.input_bytes.zip(facts.input_bytes).map(|(a, b)| a.saturating_add(b));
     joined.edges = joined.edges.zip(facts.edges).and_then(|(a, b)| a.checked_add(b));
-    joined.sizes = None;
+    joined.sampled = SampledFiles::default();
     joined.block_bytes = joined.block_bytes.max(facts.block_bytes);
     joined.longest_line_bytes = joined.longest_line_bytes.max(facts.longest_line_bytes);
     for name in &facts.unread {
@@ -296,13 +295,6 @@ fn bounded(notes: impl Iterator<Item = String>) -> Vec<String> {
     let more = all.len() - first.len();
     first.extend((more > 0).then(|| format!("There are {more} more notes on other inputs.")));
     first
-}
-
-/// The edges and bytes of a whole input, as its sample suggests.
-fn whole_sample(facts: &Facts) -> Option<[u64; 2]> {
-    let ([edges, bytes], whole) = facts.sample.zip(facts.input_bytes)?;
-    let edges = u128::from(edges) * u128::from(whole) / u128::from(bytes.max(1));
-    Some([u64::try_from(edges).unwrap_or(u64::MAX), whole])
 }
 
 /// Combines the attributes of vertices of two inputs, of which one may have none.

@@ -5,8 +5,7 @@
 //! bytes say and `--format` must not contradict each other. A format that is known but not read is refused by its name
 //! (`recognise.rs`).
 
-use crate::batch::{Facts, IdKind, InputOptions, Source};
-use crate::documents::density::sample_edges;
+use crate::batch::{IdKind, InputOptions, Source};
 use crate::documents::{dot, gexf, gml, graphml, json_lines, pajek};
 use crate::input::file::Input;
 use crate::matrices::binary::{self, Record};
@@ -43,12 +42,25 @@ enum Content {
     /// Text in columns, which can also be a table of vertices.
     Columns,
     Text,
+    /// Text that one thread reads from the beginning to the end.
+    Sequence,
     /// A document of a whole graph, which does not say whether parallel edges are meant (DOT says so, by `strict`).
     Document,
     /// A table with types, which can also be one of vertices.
     Table,
     /// Binary numbers that no magic number precedes.
     Records,
+}
+
+/// The places at which a file can be cut into pieces that mean the same alone.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Cut {
+    /// Ends of lines.
+    Lines,
+    /// Ends of binary records.
+    Records,
+    /// None but those of the blocks that its reader makes.
+    Blocks,
 }
 
 /// Text that lists edges.
@@ -77,6 +89,7 @@ const RECORDS: Format = Format { content: Content::Records, ..NUMBERED_LIST };
 const GRAPH: Format = Format { options: &[], lists: false, ..LIST };
 const NUMBERED: Format = Format { has_integers_only: true, ..GRAPH };
 const SERIALIZED: Format = Format { content: Content::Records, ..NUMBERED };
+const SEQUENCE: Format = Format { content: Content::Sequence, ..GRAPH };
 const DOCUMENT: Format = Format { content: Content::Document, ..GRAPH };
 const XML: Format = Format { options: &["attributes"], ..DOCUMENT };
 
@@ -191,12 +204,12 @@ static FORMATS: &[Format] = &[
         DOCUMENT,
         pajek::open,
     ),
-    format("dot", "DOT, Graphviz's `graph { a -- b }` and `digraph { a -> b }`", &[".dot", ".gv"], GRAPH, dot::open),
+    format("dot", "DOT, Graphviz's `graph { a -- b }` and `digraph { a -> b }`", &[".dot", ".gv"], SEQUENCE, dot::open),
     format(
         "sif",
         "SIF, a vertex, an interaction and other vertices a line",
         &[".sif"],
-        Format { options: XML.options, ..GRAPH },
+        Format { options: XML.options, ..SEQUENCE },
         sif::open,
     ),
 ];
@@ -300,6 +313,15 @@ impl Format {
         }
     }
 
+    /// The places at which a file can be cut.
+    pub(crate) fn cut(&self) -> Cut {
+        match self.content {
+            Content::Columns | Content::Text => Cut::Lines,
+            Content::Records if self.lists => Cut::Records,
+            _ => Cut::Blocks,
+        }
+    }
+
     /// Whether it is text with an edge a line, of which a part is as good a file.
     pub(crate) fn is_list_in_text(&self) -> bool {
         self.lists && matches!(self.content, Content::Columns | Content::Text)
@@ -315,13 +337,6 @@ impl Format {
             Error::Usage(text) if !text.contains(&path) => Error::Usage(format!("{path}: {text}")),
             error => error,
         })
-    }
-
-    /// Adds a sample of the input to the facts of one that says neither its edges nor a sample.
-    pub(crate) fn sample(&self, input: &Input, facts: &mut Facts) {
-        if facts.edges.is_none() && facts.sample.is_none() {
-            facts.sample = sample_edges(input, self.name);
-        }
     }
 
     fn open_with_vertices(&self, input: &Input, options: &InputOptions) -> Result<Source> {

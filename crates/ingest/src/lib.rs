@@ -43,7 +43,7 @@ pub use documents::records::STRING_IDS;
 pub use format::{formats, is_document};
 pub use input::counted_file::Reads;
 pub use input::folders::{Files, check_different, images_of_pattern};
-pub use input_sample::{Different, InputSample};
+pub use input_sample::{Different, InputSample, SampledFiles};
 pub use mix::{mix, mix_32};
 pub use open::{count_edges, each_vertex_id, open, with_vertex_table};
 pub use outcore_declare::{Choice, from_names};

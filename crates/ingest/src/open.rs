@@ -12,7 +12,7 @@ use crate::input::context::InputContext;
 use crate::input::file::Input;
 use crate::input::folders::{expand, listed_files};
 use crate::input::partitions::Partitions;
-use crate::input_sample::sample;
+use crate::input_sample::SampledFiles;
 use crate::recognise::{self, LOOKED_AT_BYTES};
 use crate::text::vertex_lines;
 use crate::vertices::with_vertices;
@@ -54,8 +54,8 @@ pub fn open(runtime: &Runtime, paths: &[PathBuf], options: &InputOptions) -> Res
         source.facts.notes.push(note);
     }
     source.facts.notes.extend(no_data);
-    if !options.of_vertices && source.facts.sides.is_none() {
-        source.facts.sizes = sample(runtime, &files.paths, &source.facts, &beside);
+    if !options.of_vertices {
+        source.facts.sampled = SampledFiles::new(&files.paths, partitions, [options.clone(), beside]);
     }
     source.facts.files = files;
     source.with_id_type(options.ids)
@@ -119,9 +119,7 @@ fn open_all(runtime: &Runtime, paths: &[PathBuf], options: &InputOptions, partit
     if paths.len() == 1 {
         // A pipe can be read only once, so what is peeked at stays with the source.
         let format = Format::of(&first, options)?;
-        let mut source = counted(format.open(&first, options)?, &first);
-        format.sample(&first, &mut source.facts);
-        return Ok(partitions.add_to(source, first.path()));
+        return Ok(partitions.add_to(counted(format.open(&first, options)?, &first), first.path()));
     }
     let mut inputs = Vec::with_capacity(paths.len());
     let mut formats = Vec::with_capacity(paths.len());
@@ -141,9 +139,7 @@ fn open_all(runtime: &Runtime, paths: &[PathBuf], options: &InputOptions, partit
         .advise("give inputs of one format, or name it with --format"));
     }
     if format.is_pair && inputs.len() == 2 && is_same_graph(&inputs[0], &inputs[1]) {
-        let mut source = format.open(&inputs[0], options)?;
-        format.sample(&inputs[0], &mut source.facts);
-        return Ok(source);
+        return format.open(&inputs[0], options);
     }
     if !format.lists {
         return Err(Error::Usage(format!(

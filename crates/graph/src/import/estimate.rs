@@ -1,12 +1,12 @@
 //! Estimate of the resources of an import, before it starts.
 
 use super::attributes::AttributesMemory;
-use super::edges::{SEGMENT_BYTES, edge_words};
+use super::edges::edge_words;
 use super::ids::dictionary::Hashed;
 use super::options::{Duplicates, ImportOptions, SelfLoops};
 use outcore_format::AttributeKind;
 use outcore_image::{Error, Result, require_disk};
-use outcore_ingest::{Different, Facts, Plan, enough_bytes, needed_bytes};
+use outcore_ingest::{AttributeField, Different, Facts, InputSample, Plan, enough_bytes, needed_bytes};
 use outcore_io::backend::{FileKind, Memory, What};
 use outcore_io::{Backend, Runtime, RuntimeOptions, processors};
 use serde::Serialize;
@@ -31,6 +31,8 @@ const DIRECT_ID_BYTES: f64 = 8.0;
 /// The counts of a vertex in a run; and its place in the merged run, and its numbers.
 const COUNTS_BYTES: f64 = 2.0;
 const PLACES_BYTES: f64 = 16.0;
+/// A row with attributes of a vertex: its local and its place.
+const VERTEX_ROW_BYTES: f64 = 16.0;
 /// Bits of an entry beyond those of the average distance of two entries.
 const GAP_BITS: f64 = 2.0;
 /// A list's part of pages beside its entries, with degree and hub; and an integer in the column of ids.
@@ -59,9 +61,10 @@ pub struct ImportEstimate {
 
 /// Resources that an import of an input that is open in this runtime will need, by what is known before it is read.
 pub fn estimate(runtime: &Runtime, facts: &Facts, options: &ImportOptions) -> ImportEstimate {
+    let announced = Announced::new(runtime, facts, options);
     let budget = runtime.budget();
     let memory_bytes = budget.limit_for(needed_bytes(runtime, facts), budget.available_bytes());
-    ImportEstimate { memory_bytes, ..space(facts, options, Workers::of(runtime, facts)) }
+    ImportEstimate { memory_bytes, ..announced.space(Workers::of(runtime, facts)) }
 }
 
 /// Refuses an import of an input that is open in this runtime for which there is too little memory, before it is read.
@@ -79,7 +82,7 @@ pub fn check_memory(runtime: &Runtime, facts: &Facts) -> Result<()> {
 /// Too little memory.
 pub fn check_memory_of_graph(runtime: &Runtime, facts: &Facts, options: &ImportOptions) -> Result<()> {
     let (budget, available_bytes) = (runtime.budget(), runtime.budget().available_bytes());
-    let (_, enough_bytes) = in_memory_bytes(runtime, facts, options);
+    let (_, enough_bytes) = Announced::new(runtime, facts, options).in_memory_bytes(runtime);
     // The number of vertices is a guess.
     let enough_bytes = enough_bytes.saturating_add(enough_bytes / 8);
     if enough_bytes > available_bytes {
@@ -115,37 +118,44 @@ fn value_bytes(kind: &AttributeKind, different: Option<&Different>) -> f64 {
     }
 }
 
-/// Edges of an input: as the format says, as samples suggest, or by the usual length of a line.
-fn edges_of(facts: &Facts) -> Option<u64> {
-    let [sampled, sample_bytes] = facts.sample.unwrap_or([1, TEXT_BYTES[facts.weights.iter().len()]]);
-    let sampled_of = |bytes: u64| u128::from(bytes) * u128::from(sampled) / u128::from(sample_bytes.max(1));
-    let by_size = || facts.input_bytes.map(|bytes| u64::try_from(sampled_of(bytes)).unwrap_or(u64::MAX));
-    facts.edges.or_else(|| facts.sizes.as_ref().map(|sizes| sizes.edges)).or_else(by_size)
+/// An input that is not read yet, and how it will be imported.
+#[derive(Clone, Copy)]
+pub(super) struct Announced<'a> {
+    facts: &'a Facts,
+    sizes: Option<&'a InputSample>,
+    options: &'a ImportOptions,
 }
 
-/// 2 where each edge of the input is stored in both directions.
-fn directions(facts: &Facts, options: &ImportOptions) -> f64 {
-    if facts.directed == Some(false) && options.directed == Some(true) { 2.0 } else { 1.0 }
+impl<'a> Announced<'a> {
+    /// Takes a sample of the input, which needs memory, unless there is one.
+    pub(super) fn new(runtime: &Runtime, facts: &'a Facts, options: &'a ImportOptions) -> Self {
+        Announced { facts, sizes: facts.sizes(runtime), options }
+    }
+
+    /// Edges of the input: as the format says, as samples suggest, or by the usual length of a line.
+    fn edges(self) -> Option<u64> {
+        let by_size = || self.facts.input_bytes.map(|bytes| bytes / TEXT_BYTES[self.facts.weights.iter().len()]);
+        self.facts.edges.or_else(|| self.sizes.map(|sizes| sizes.edges)).or_else(by_size)
+    }
+
+    /// Edges that are read for each one of the input: 2 where it is stored in both directions.
+    fn directions(self) -> f64 {
+        if self.facts.directed == Some(false) && self.options.directed == Some(true) { 2.0 } else { 1.0 }
+    }
 }
 
-/// Workers of an import, and the memory of their dictionaries.
+/// Workers that read the input, and the memory of their dictionaries.
 #[derive(Clone, Copy, Debug)]
 struct Workers {
     readers: u64,
-    workers: u64,
     dictionary_bytes: u64,
 }
 
 impl Workers {
     fn of(runtime: &Runtime, facts: &Facts) -> Self {
-        let threads = runtime.threads() as u64;
         match Plan::new(runtime, facts) {
-            Ok(plan) => Workers {
-                readers: plan.readers as u64,
-                workers: plan.workers as u64,
-                dictionary_bytes: plan.dictionary_bytes,
-            },
-            Err(_) => Workers { readers: threads, workers: threads, dictionary_bytes: u64::MAX },
+            Ok(plan) => Workers { readers: plan.readers as u64, dictionary_bytes: plan.dictionary_bytes },
+            Err(_) => Workers { readers: runtime.threads() as u64, dictionary_bytes: u64::MAX },
         }
     }
 }
@@ -176,18 +186,20 @@ struct IdSizes {
 }
 
 impl IdSizes {
-    fn of(facts: &Facts, edges: f64) -> Self {
+    fn of(announced: Announced<'_>, edges: f64) -> Self {
+        let Announced { facts, sizes, .. } = announced;
         let declared = facts.declared.map_or(0, |(_, declared)| declared) as f64;
-        let (count, len_bytes, range) = match facts.sizes.as_ref().map(|sizes| sizes.ids) {
+        let (count, len_bytes, range) = match sizes.map(|sizes| sizes.ids) {
             Some(ids) => (ids.count as f64, ids.len_bytes, Some(ids.range as f64)),
             None if declared > 0.0 => (declared, 0.0, Some(declared)),
             None => (edges / 4.0, if facts.string_ids { USUAL_ID_BYTES } else { 0.0 }, None),
         };
-        let (named, count, are_strings) = (count, count.max(declared), facts.string_ids);
+        let listed = sizes.map_or(0, |sizes| sizes.listed) as f64;
+        let (named, count, are_strings) = (count, count.max(declared).max(listed), facts.string_ids);
         let range = range.filter(|_| !are_strings).map(|range| range.max(count));
         let gap = range.map_or(USUAL_GAP, |range| range / count.max(1.0));
-        let spread = facts.sizes.as_ref().map_or(1.0, |sizes| sizes.ids.spread);
-        let blocks = facts.sizes.as_ref().map(|sizes| sizes.blocks as f64);
+        let spread = sizes.map_or(1.0, |sizes| sizes.ids.spread);
+        let blocks = sizes.map(|sizes| sizes.blocks as f64);
         IdSizes { count, named, len_bytes, gap, range, are_strings, spread, blocks, declared }
     }
 
@@ -198,6 +210,11 @@ impl IdSizes {
             false => number_bytes(self.gap * self.count / count.max(1.0)),
         };
         id_bytes + COUNTS_BYTES
+    }
+
+    /// Bytes of an id among those that are distributed: words, of strings one more with the length.
+    fn distributed_bytes(&self) -> f64 {
+        if self.are_strings { 8.0 + 8.0 * (self.len_bytes / 8.0).ceil() } else { 8.0 }
     }
 
     /// Whether dictionaries are direct.
@@ -234,126 +251,162 @@ impl IdSizes {
     }
 }
 
-/// Estimated disk space of an import, without its memory.
-fn space(facts: &Facts, options: &ImportOptions, workers: Workers) -> ImportEstimate {
-    let count = edges_of(facts);
-    let edges = count.unwrap_or(0) as f64 * directions(facts, options);
-    let ids = IdSizes::of(facts, edges);
-    let sizes = facts.sizes.as_ref();
-    let record_bytes = 8.0 * edge_words(facts, options.duplicates) as f64;
-    let weight_bytes = match (facts.weights.is_some(), facts.is_complex) {
-        (_, true) => 16.0,
-        (true, false) => sizes.map_or(USUAL_WEIGHT_BYTES, |sizes| sizes.weight_bits / 8.0),
-        (false, false) => 0.0,
-    };
-    let different = sizes.map_or(&[][..], |sizes| &sizes.attributes);
-    // Strings of an attribute, with the number of the attribute.
-    let texts_bytes: f64 = different.iter().map(|text| text.count as f64 * (text.len_bytes + 2.0)).sum();
+/// Approximate size of the values of a row in an image, in bytes, of attributes of these kinds.
+fn values_bytes(fields: &[AttributeField], different: &[Different], is_wanted: fn(&AttributeKind) -> bool) -> f64 {
     let different = different.iter().map(Some).chain(std::iter::repeat(None));
-    let values_bytes = |is_wanted: fn(&AttributeKind) -> bool| -> f64 {
-        let attributes = facts.attributes.iter().zip(different.clone());
-        attributes.filter(|(field, _)| is_wanted(&field.kind)).map(|(field, of)| value_bytes(&field.kind, of)).sum()
-    };
-    let directed = options.directed.or(facts.directed).unwrap_or(true);
-    // Either way there are two entries per edge, of which one stays where several have the same ends.
-    let stored = match sizes.filter(|_| options.duplicates != Duplicates::Keep) {
-        Some(sizes) => edges.min(sizes.pairs.count as f64),
-        None => edges,
-    };
-    let (entries, sides) = (2.0 * stored, if directed { 2.0 } else { 1.0 });
-    // Beside in-lists lie numbers only.
-    let once_bytes = if directed { values_bytes(|kind| !kind.is_number()) } else { 0.0 };
-    let twice_bytes = values_bytes(|_| true) - once_bytes;
-    let degree = entries / sides / ids.count.max(1.0);
-    let gap_bits = (ids.count / degree.max(1.0)).max(1.0).log2();
-    // Lists are no longer than in the order of the ids.
-    let gap_bits = sizes.and_then(|sizes| sizes.distance_bits).map_or(gap_bits, |bits| bits.min(gap_bits));
-    let entry_bytes = (gap_bits + GAP_BITS) / 8.0;
-    let list_bytes = LIST_BYTES.min(2.0 * entry_bytes);
-    let lists_bytes = entries * (entry_bytes + weight_bytes) + ids.count * sides * list_bytes;
-    let id_bytes = if ids.are_strings { ids.len_bytes + 1.0 } else { ID_COLUMN_BYTES + ids.gap.max(1.0).log2() / 8.0 };
-    let image_bytes = lists_bytes + entries * twice_bytes + stored * once_bytes + texts_bytes + ids.count * id_bytes;
-    // Rows of attributes stay to the end, and beside lists lie the places of their rows.
-    let rows_bytes = edges * 8.0 * facts.attributes.len() as f64
-        + ids.count * 8.0 * facts.vertex_attributes.len() as f64
-        + texts_bytes;
-    let places_bytes = if facts.attributes.is_empty() { 0.0 } else { 8.0 * entries };
-    // Edges as they were read go while records of both directions come: the last segment of a worker when these are
-    // complete. Workers end by turns, as chance has it.
-    let edges_bytes = edges * record_bytes;
-    let segments = ids.chunks(edges, workers).max(edges_bytes / SEGMENT_BYTES as f64);
-    let segments_bytes = edges_bytes / segments * (segments.min(workers.workers as f64) + 1.0) / 2.0;
-    let beside_bytes = ids.temporary_bytes(edges, workers) + rows_bytes;
-    let distributed_bytes = beside_bytes + 2.0 * edges_bytes;
-    let side_bytes = (lists_bytes + places_bytes) / sides;
-    let lists_peak_bytes = distributed_bytes + side_bytes.max(segments_bytes);
-    let end_bytes = image_bytes + rows_bytes + places_bytes;
-    let bytes = |bytes: f64| bytes as u64;
-    ImportEstimate {
-        edges: count,
-        memory_bytes: 0,
-        temporary_bytes: bytes(distributed_bytes + segments_bytes).saturating_add(LEAST_TEMPORARY_BYTES),
-        image_bytes: bytes(image_bytes).saturating_add(LEAST_IMAGE_BYTES),
-        peak_disk_bytes: bytes(lists_peak_bytes.max(end_bytes)).saturating_add(LEAST_TEMPORARY_BYTES),
-    }
+    let wanted = fields.iter().zip(different).filter(|(field, _)| is_wanted(&field.kind));
+    wanted.map(|(field, different)| value_bytes(&field.kind, different)).sum()
 }
 
-/// The least that an import may take, as far as it is known before it begins: no ids but those of the sample, and lists
-/// whose neighbours follow each other.
-fn least_space(facts: &Facts, options: &ImportOptions) -> ImportEstimate {
-    // Conditions may leave no edge, nor may self-loops of a file; a few blocks say little of other compressed ones, or
-    // of other files.
-    let drops_loops = options.self_loops == SelfLoops::Drop && facts.sizes.is_some();
-    let is_sampled = facts.text.is_some() && facts.compression.is_none() && facts.files.paths.len() <= 1;
-    let share = match facts.edges {
-        _ if !facts.unmet.is_empty() || drops_loops => 0.0,
-        Some(_) => 1.0,
-        None if is_sampled => LEAST_EDGES_SHARE,
-        None => 0.0,
-    };
-    let edges = edges_of(facts).unwrap_or(0) as f64 * directions(facts, options) * share;
-    let sizes = facts.sizes.as_ref().filter(|_| share > 0.0);
-    let ids = IdSizes::of(facts, 0.0);
-    let named = sizes.map_or(0.0, |sizes| sizes.ids.least as f64);
-    let ids = IdSizes { count: named.max(ids.declared), named, gap: 1.0, ..ids };
-    let stored = match (options.duplicates, sizes) {
-        (Duplicates::Keep, _) => edges,
-        (_, Some(sizes)) => edges.min(sizes.pairs.least as f64),
-        // Generators and images say their edges; of what says none, and has no sample, there are none here.
-        (_, None) => edges,
-    };
-    let workers = Workers { readers: 1, workers: 1, dictionary_bytes: u64::MAX };
-    let edges_bytes = 8.0 * edge_words(facts, options.duplicates) as f64 * edges;
-    let temporary_bytes = (2.0 * edges_bytes + ids.temporary_bytes(edges, workers)) as u64;
-    let image_bytes = (2.0 * stored * LEAST_ENTRY_BYTES) as u64;
-    let peak_disk_bytes = temporary_bytes.saturating_add(image_bytes / 2);
-    ImportEstimate { edges: Some(edges as u64), memory_bytes: 0, temporary_bytes, image_bytes, peak_disk_bytes }
+/// Size of the strings of attributes, each with the number of the attribute and its length, in bytes.
+fn texts_bytes(different: &[Different]) -> f64 {
+    different.iter().map(|text| text.count as f64 * (text.len_bytes + 2.0)).sum()
 }
 
-/// An error if the temporary files of an import will not fit into a directory, or the image into its folder, by what is
-/// known before it begins. It announces what is likely, and refuses only where the least that is possible does not fit.
-/// Once edges are read it is known what they need.
-pub(super) fn check_space(
-    runtime: &Runtime,
-    facts: &Facts,
-    options: &ImportOptions,
-    [directory, folder]: [&Path; 2],
-) -> Result<()> {
-    let backend = runtime.backend();
-    let (needed, least) = (space(facts, options, Workers::of(runtime, facts)), least_space(facts, options));
-    require_disk(backend, "the image", needed.image_bytes, least.image_bytes, folder)?;
-    let what = match (needed.edges, facts.declared) {
-        (Some(edges), Some((_, vertices))) => format!("about {edges} edges and {vertices} vertices"),
-        (None, Some((_, vertices))) => format!("{vertices} vertices"),
-        (edges, None) => format!("about {} edges", edges.unwrap_or(0)),
-    };
-    require_temporary(backend, &what, needed.temporary_bytes, least.temporary_bytes, directory)?;
-    let disk_of = |path: &Path| backend.named(path).map(|status| status.identity.0);
-    if disk_of(directory) != disk_of(folder) {
-        return Ok(());
+impl Announced<'_> {
+    /// Share of the edges that are read and not stored, for they are loops.
+    fn dropped(self) -> f64 {
+        let sizes = self.sizes.filter(|_| self.options.self_loops == SelfLoops::Drop);
+        sizes.map_or(0.0, |sizes| sizes.loops_share)
     }
-    let what = format!("the image and temporary files of an import of {what}");
-    require_disk(backend, &what, needed.peak_disk_bytes, least.peak_disk_bytes, folder)
+
+    /// Share of the stored edges that are loops.
+    fn loops_stored(self) -> f64 {
+        self.sizes.map_or(0.0, |sizes| sizes.loops_share) - self.dropped()
+    }
+
+    /// Estimated disk space of the import, without its memory.
+    fn space(self, workers: Workers) -> ImportEstimate {
+        let Announced { facts, sizes, options } = self;
+        let count = self.edges();
+        let all_edges = count.unwrap_or(0) as f64 * self.directions();
+        let ids = IdSizes::of(self, all_edges);
+        let edges = all_edges * (1.0 - self.dropped());
+        let record_bytes = 8.0 * edge_words(facts, options.duplicates) as f64;
+        let weight_bytes = match (facts.weights.is_some(), facts.is_complex) {
+            (_, true) => 16.0,
+            (true, false) => sizes.map_or(USUAL_WEIGHT_BYTES, |sizes| sizes.weight_bits / 8.0),
+            (false, false) => 0.0,
+        };
+        let [of_edges, of_vertices] =
+            sizes.map_or([&[][..]; 2], |sizes| [&sizes.attributes[..], &sizes.vertex_attributes]);
+        let texts_bytes = texts_bytes(of_edges) + texts_bytes(of_vertices);
+        let directed = options.directed.or(facts.directed).unwrap_or(true);
+        // Either way there are two entries per edge, of which one stays where several have the same ends.
+        let stored = match sizes.filter(|_| options.duplicates != Duplicates::Keep) {
+            Some(sizes) => edges.min(sizes.pairs.count as f64 * (1.0 - self.dropped())),
+            None => edges,
+        };
+        // A loop without direction is one entry.
+        let per_edge = 2.0 - if directed { 0.0 } else { self.loops_stored() };
+        let (entries, sides) = (per_edge * stored, if directed { 2.0 } else { 1.0 });
+        // Beside in-lists lie numbers only.
+        let all_bytes = values_bytes(&facts.attributes, of_edges, |_| true);
+        let numbers_bytes = values_bytes(&facts.attributes, of_edges, AttributeKind::is_number);
+        let once_bytes = if directed { all_bytes - numbers_bytes } else { 0.0 };
+        let twice_bytes = all_bytes - once_bytes;
+        let vertex_bytes = values_bytes(&facts.vertex_attributes, of_vertices, |_| true);
+        let degree = entries / sides / ids.count.max(1.0);
+        let gap_bits = (ids.count / degree.max(1.0)).max(1.0).log2();
+        // Lists are no longer than in the order of the ids.
+        let gap_bits = sizes.and_then(|sizes| sizes.distance_bits).map_or(gap_bits, |bits| bits.min(gap_bits));
+        let entry_bytes = (gap_bits + GAP_BITS) / 8.0;
+        let list_bytes = LIST_BYTES.min(2.0 * entry_bytes);
+        let lists_bytes = entries * (entry_bytes + weight_bytes) + ids.count * sides * list_bytes;
+        let id_bytes =
+            if ids.are_strings { ids.len_bytes + 1.0 } else { ID_COLUMN_BYTES + ids.gap.max(1.0).log2() / 8.0 };
+        let image_bytes = lists_bytes
+            + entries * twice_bytes
+            + stored * once_bytes
+            + texts_bytes
+            + ids.count * (id_bytes + vertex_bytes);
+        // Rows of attributes stay to the end, and beside lists lie the places of their rows.
+        let rows_bytes = all_edges * 8.0 * facts.attributes.len() as f64
+            + ids.count * 8.0 * facts.vertex_attributes.len() as f64
+            + texts_bytes;
+        let places_bytes = if facts.attributes.is_empty() { 0.0 } else { 8.0 * entries };
+        // The space of edges as they were read is freed while records of both directions come.
+        let records_bytes = per_edge * edges * record_bytes;
+        let vertex_rows_bytes = if facts.vertex_attributes.is_empty() { 0.0 } else { VERTEX_ROW_BYTES * ids.count };
+        let beside_bytes = ids.temporary_bytes(all_edges, workers) + rows_bytes;
+        let lists_peak_bytes = beside_bytes + records_bytes + (lists_bytes + places_bytes) / sides;
+        // Ids are distributed by the numbers of their vertices when the lists are complete.
+        let sorted_bytes = ids.count * ids.distributed_bytes();
+        let ids_peak_bytes = beside_bytes + sorted_bytes + lists_bytes + places_bytes + ids.count * id_bytes;
+        let temporary_bytes = beside_bytes + sorted_bytes.max(records_bytes + vertex_rows_bytes);
+        let end_bytes = image_bytes + rows_bytes + places_bytes;
+        let bytes = |bytes: f64| bytes as u64;
+        ImportEstimate {
+            edges: count,
+            memory_bytes: 0,
+            temporary_bytes: bytes(temporary_bytes).saturating_add(LEAST_TEMPORARY_BYTES),
+            image_bytes: bytes(image_bytes).saturating_add(LEAST_IMAGE_BYTES),
+            peak_disk_bytes: bytes(lists_peak_bytes.max(ids_peak_bytes).max(end_bytes))
+                .saturating_add(LEAST_TEMPORARY_BYTES),
+        }
+    }
+
+    /// The least that the import may take, as far as it is known before it begins: no ids but those of the sample, and
+    /// lists whose neighbours follow each other.
+    fn least_space(self) -> ImportEstimate {
+        let Announced { facts, sizes, options } = self;
+        // Conditions may leave no edge, nor may self-loops of a file; a few blocks say little of others, and so do a
+        // few files.
+        let drops_loops = options.self_loops == SelfLoops::Drop && sizes.is_some();
+        let share = match facts.edges {
+            _ if !facts.unmet.is_empty() || drops_loops => 0.0,
+            Some(_) => 1.0,
+            None if sizes.is_some_and(|sizes| sizes.is_from_all) => LEAST_EDGES_SHARE,
+            None => 0.0,
+        };
+        let edges = self.edges().unwrap_or(0) as f64 * self.directions() * share;
+        let ids = IdSizes::of(self, 0.0);
+        let sizes = sizes.filter(|_| share > 0.0);
+        let named = sizes.map_or(0.0, |sizes| sizes.ids.least as f64);
+        let ids = IdSizes { count: named.max(ids.declared), named, gap: 1.0, ..ids };
+        let stored = match (options.duplicates, sizes) {
+            (Duplicates::Keep, _) => edges,
+            (_, Some(sizes)) => edges.min(sizes.pairs.least as f64),
+            // Generators and images say their edges; of what says none, and has no sample, there are none here.
+            (_, None) => edges,
+        };
+        let workers = Workers { readers: 1, dictionary_bytes: u64::MAX };
+        let edges_bytes = 8.0 * edge_words(facts, options.duplicates) as f64 * edges;
+        let temporary_bytes = (2.0 * edges_bytes + ids.temporary_bytes(edges, workers)) as u64;
+        let image_bytes = (2.0 * stored * LEAST_ENTRY_BYTES) as u64;
+        let peak_disk_bytes = temporary_bytes.saturating_add(image_bytes / 2);
+        ImportEstimate { edges: Some(edges as u64), memory_bytes: 0, temporary_bytes, image_bytes, peak_disk_bytes }
+    }
+
+    /// An error if the temporary files of the import will not fit into a directory, or the image into its folder, by
+    /// what is known before it begins. It announces what is likely, and refuses only where the least that is possible
+    /// does not fit. Once edges are read it is known what they need.
+    pub(super) fn check_space(self, runtime: &Runtime, [directory, folder]: [&Path; 2]) -> Result<()> {
+        let backend = runtime.backend();
+        let (needed, least) = (self.space(Workers::of(runtime, self.facts)), self.least_space());
+        require_disk(backend, "the image", needed.image_bytes, least.image_bytes, folder)?;
+        let what = match (needed.edges, self.facts.declared) {
+            (Some(edges), Some((_, vertices))) => format!("about {edges} edges and {vertices} vertices"),
+            (None, Some((_, vertices))) => format!("{vertices} vertices"),
+            (edges, None) => format!("about {} edges", edges.unwrap_or(0)),
+        };
+        require_temporary(backend, &what, needed.temporary_bytes, least.temporary_bytes, directory)?;
+        let disk_of = |path: &Path| backend.named(path).map(|status| status.identity.0);
+        if disk_of(directory) != disk_of(folder) {
+            return Ok(());
+        }
+        let what = format!("the image and temporary files of an import of {what}");
+        require_disk(backend, &what, needed.peak_disk_bytes, least.peak_disk_bytes, folder)
+    }
+
+    /// Memory in bytes that an import into memory needs for its files and beside them, as estimated before it begins:
+    /// the least without which it cannot end, and an amount that should be enough.
+    pub(super) fn in_memory_bytes(self, runtime: &Runtime) -> (u64, u64) {
+        let ImportEstimate { temporary_bytes, image_bytes, .. } = self.space(Workers::of(runtime, self.facts));
+        let beside_bytes = needed_bytes(runtime, self.facts);
+        let least_bytes = beside_bytes.saturating_add(self.least_space().peak_disk_bytes);
+        (least_bytes, beside_bytes.saturating_add(temporary_bytes).saturating_add(image_bytes))
+    }
 }
 
 /// An error if a directory has less space than the temporary files of an import need.
@@ -365,15 +418,6 @@ pub(super) fn require_temporary(
     directory: &Path,
 ) -> Result<()> {
     require_disk(backend, &format!("temporary files of an import of {what}"), bytes, least_bytes, directory)
-}
-
-/// Memory in bytes that an import into memory needs for its files and beside them, as estimated before it begins: the
-/// least without which it cannot end, and an amount that should be enough.
-pub(super) fn in_memory_bytes(runtime: &Runtime, facts: &Facts, options: &ImportOptions) -> (u64, u64) {
-    let ImportEstimate { temporary_bytes, image_bytes, .. } = space(facts, options, Workers::of(runtime, facts));
-    let beside_bytes = needed_bytes(runtime, facts);
-    let least_bytes = beside_bytes.saturating_add(least_space(facts, options).peak_disk_bytes);
-    (least_bytes, beside_bytes.saturating_add(temporary_bytes).saturating_add(image_bytes))
 }
 
 /// The plan of an import. In an import into memory, temporary files take a part of the memory too: at most half.
@@ -400,25 +444,22 @@ mod tests {
             ..Facts::default()
         };
         let options = ImportOptions::default();
-        let workers = Workers { readers: 2, workers: 2, dictionary_bytes: 1 << 30 };
-        let space_of = |facts: &Facts| space(facts, &options, workers);
+        let workers = Workers { readers: 2, dictionary_bytes: 1 << 30 };
+        let announced = |facts| Announced { facts, sizes: None, options: &options };
+        let space_of = |facts| announced(facts).space(workers);
         let small = space_of(&facts(1 << 20, false));
         assert!(space_of(&facts(1 << 24, false)).temporary_bytes > 2 * small.temporary_bytes);
         assert!(space_of(&facts(1 << 20, true)).temporary_bytes > small.temporary_bytes);
         assert_eq!(space_of(&Facts { input_bytes: Some(1200), ..Facts::default() }).edges, Some(100));
-        // Rows are as wide as those of a sample, and few bytes where it is compressed.
-        let wide = Facts { input_bytes: Some(1 << 30), sample: Some([1000, 640_000]), ..Facts::default() };
-        assert_eq!(space_of(&wide).edges, Some((1 << 30) / 640));
-        let packed = Facts { sample: Some([3, 2]), ..wide };
-        assert_eq!(space_of(&packed).edges, Some((1 << 29) * 3));
         let directory = tempfile::tempdir().unwrap();
         let runtime = Runtime::new(RuntimeOptions::default()).unwrap();
-        let check = |facts: &Facts, folder: &Path| check_space(&runtime, facts, &options, [directory.path(), folder]);
+        let check = |facts, folder| announced(facts).check_space(&runtime, [directory.path(), folder]);
         assert!(check(&facts(1 << 21, false), directory.path()).is_ok());
         let error = check(&facts(1 << 58, false), Path::new("/nowhere")).unwrap_err().to_string();
         assert!(error.contains("288230376151711744 edges needs") && error.contains("left"), "{error}");
         let keep = ImportOptions { duplicates: Duplicates::Keep, ..ImportOptions::default() };
-        let image = check_space(&runtime, &facts(1 << 58, false), &keep, [directory.path(); 2]).unwrap_err();
+        let kept = Announced { options: &keep, ..announced(&facts(1 << 58, false)) };
+        let image = kept.check_space(&runtime, [directory.path(); 2]).unwrap_err();
         assert!(image.to_string().starts_with("the image needs"), "{image}");
         // Vertices that a header declares take space without any edge.
         let declared = |count| Facts { edges: Some(0), declared: Some((1, count)), ..Facts::default() };

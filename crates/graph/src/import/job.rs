@@ -3,7 +3,7 @@
 use super::attributes::{Attributes, AttributesMemory, Owner, StoredAttributes, check_names};
 use super::edges::edge_words;
 use super::encode::{Beside, Encoding, ListStats};
-use super::estimate;
+use super::estimate::{self, Announced};
 use super::id_column::{IdWriting, WrittenIds};
 use super::ids::runs::{Locals, MergePlan, Numbers, Run, RunId, RunWriter, Vertices, merge_all, too_many_vertices};
 use super::lists::{Writing, Written};
@@ -102,6 +102,7 @@ impl<'a> Job<'a> {
         check_complex(&facts, options.duplicates)?;
         sides::check(&facts)?;
         check_names(&facts)?;
+        let announced = Announced::new(runtime, &facts, options);
         let attributes_memory = AttributesMemory::reserve(runtime, &facts)?;
         let plan = estimate::plan(runtime, &facts, image)?;
         let places = Places::new(runtime, image, options.replace)?;
@@ -109,7 +110,7 @@ impl<'a> Job<'a> {
         if let Some((_, vertices)) = facts.declared.filter(|&(_, vertices)| vertices > MAX_VERTICES) {
             return Err(too_many_vertices(vertices.to_string()));
         }
-        estimate::check_space(runtime, &facts, options, [places.temporary(), places.folder()])?;
+        announced.check_space(runtime, [places.temporary(), places.folder()])?;
         let workspace = Workspace::create(runtime, places)?;
         let attributes = attributes_memory.attributes(runtime, &workspace, &facts)?;
         Ok(Job {

@@ -115,7 +115,8 @@ pub fn import_into_memory(runtime: &Runtime, source: Source, options: &ImportOpt
     };
     let within_memory = within(source.facts().edges);
     let (budget, available_bytes) = (runtime.budget(), runtime.budget().available_bytes());
-    let (least_bytes, enough_bytes) = estimate::in_memory_bytes(&within_memory, source.facts(), options);
+    let announced = estimate::Announced::new(&within_memory, source.facts(), options);
+    let (least_bytes, enough_bytes) = announced.in_memory_bytes(&within_memory);
     let is_large = source.facts().edges.is_some_and(|edges| edges > ONE_THREAD_EDGES);
     if is_large && least_bytes > available_bytes {
         return Err(budget.refusal("making a graph in memory", enough_bytes, available_bytes));

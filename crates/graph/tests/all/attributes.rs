@@ -224,15 +224,16 @@ fn columns_by_number_are_the_same_in_all_files() {
     let path = |name: &str| directory.path().join(name);
     std::fs::write(path("a.csv"), "source,target,x,y\n1,2,10,20\n").unwrap();
     std::fs::write(path("b.csv"), "source,target,kind,y,x\n3,4,k,21,11\n").unwrap();
-    let columns = |names: &[&str], condition: &str| {
+    let columns_of = |files: &[&str], names: &[&str], condition: &str| {
         let options = InputOptions {
             attributes: Attributes::Named(names.iter().map(|&name| name.to_owned()).collect()),
             conditions: vec![Condition::parse(condition).unwrap()],
             ..InputOptions::default()
         };
-        let source = open(&runtime, &[path("a.csv"), path("b.csv")], &options)?;
+        let source = open(&runtime, &files.iter().map(|file| path(file)).collect::<Vec<_>>(), &options)?;
         Ok::<_, outcore_image::Error>(source.facts().attributes.iter().map(|field| field.name.clone()).collect())
     };
+    let columns = |names: &[&str], condition: &str| columns_of(&["a.csv", "b.csv"], names, condition);
     let same = |names: &[&str], condition: &str, expected: &[&str]| {
         let found: Vec<String> = columns(names, condition).unwrap();
         assert_eq!(found, expected, "{names:?} {condition}");
@@ -242,6 +243,12 @@ fn columns_by_number_are_the_same_in_all_files() {
     same(&["3", "kind"], "y > 1", &["x", "kind"]);
     same(&["4", "kind"], "x > 1", &["y", "kind"]);
     same(&["3"], "kind = k", &["x"]);
+    // A file without rows says nothing, or the names of its columns.
+    for text in ["", "# nothing today\n", "\n\n", "source,target,x,y\n"] {
+        std::fs::write(path("0.csv"), text).unwrap();
+        let found: Vec<String> = columns_of(&["0.csv", "a.csv", "b.csv"], &["3"], "y > 1").unwrap();
+        assert_eq!(found, ["x"], "{text:?}");
+    }
     let refused: outcore_image::Result<Vec<String>> = columns(&["5"], "y > 1");
     assert!(refused.unwrap_err().to_string().contains("--attributes 5"));
 }

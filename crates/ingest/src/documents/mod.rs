@@ -5,7 +5,6 @@
 
 pub(crate) mod attributed;
 pub(crate) mod characters;
-pub(crate) mod density;
 pub(crate) mod dot;
 pub(crate) mod gexf;
 pub(crate) mod gml;

@@ -62,8 +62,6 @@ pub(crate) fn open_blocks(
     let options = completed.as_deref().unwrap_or(options);
     let skipped = Arc::new(Skipped::default());
     let mut first = first_data(&mut blocks, options, &skipped)?;
-    // The size on disk of the first block: for a compressed one the ratio follows from it.
-    let first_bytes = if blocks.stream().is_packed() { first.input_bytes } else { first.bytes.len() as u64 };
     let mut detected = detect(&first, blocks.path(), options, fixed)?;
     if let Some(own) = own {
         own.amend(&mut detected);
@@ -105,7 +103,6 @@ pub(crate) fn open_blocks(
         notes: detected.notes.clone(),
         unread: detected.unread.clone(),
         untyped: detected.untyped.clone(),
-        sample: Some([lines(&first.bytes).filter(|line| comments.is_data(line)).count() as u64, first_bytes]),
         ..blocks.facts()
     };
     let parser = Arc::new(EdgeList::new(blocks.path(), detected, options, (Arc::clone(&skipped), doubts)));
