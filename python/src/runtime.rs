@@ -25,8 +25,8 @@ const SIGNAL_CHECK: Duration = Duration::from_millis(50);
 /// free then; make others to set limits.
 ///
 /// Args:
-///     memory: The limit, in bytes or as text such as "1GiB"; by default half of what the machine or its cgroup has
-///         left.
+///     memory: The limit, in bytes or as text such as "1GiB"; by default half of what the machine, its cgroup or
+///         `ulimit` has left.
 ///     threads: The number of workers of an operation, from 1 to 1024; by default one per processor. Results do not
 ///         depend on it.
 ///     temporary: Where temporary files go; by default beside the image.

@@ -1,10 +1,13 @@
 """Memory: one ledger per runtime, whatever the process holds; results, forks, threads."""
 
 import gc
+import json
 import multiprocessing
 import os
 import pathlib
 import re
+import resource
+import shutil
 import subprocess
 import sys
 import threading
@@ -15,6 +18,7 @@ import pytest
 
 import outcore as oc
 
+OUTCORE = os.environ.get("OUTCORE") or shutil.which("outcore")
 RUNTIME = """
 import re, threading, outcore as oc
 def status(field): return int(re.search(field + r":\\s+(\\d+)", open("/proc/self/status").read())[1]) << 10
@@ -468,3 +472,26 @@ def test_the_programs_of_the_documentation(scratch, program):
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
     assert lines and all(line == str(expected) for line in lines), done.stdout
+
+
+@pytest.mark.skipif(OUTCORE is None, reason="no outcore command: set OUTCORE")
+@pytest.mark.parametrize("kind", ["RLIMIT_AS", "RLIMIT_DATA"])
+def test_the_default_limit_leaves_room_under_that_of_the_system(scratch, kind):
+    oc.import_graph((np.arange(1_000_000), np.arange(1_000_000) // 2), "large.oc")
+    number = getattr(resource, kind)
+    for most in (256, 320, 512, 1024, 2048):
+        limit = lambda most=most: resource.setrlimit(number, (most << 20, most << 20))
+        run = lambda *words, limit=limit: subprocess.run(
+            [OUTCORE, *words], capture_output=True, text=True, preexec_fn=limit
+        )
+        for words in (
+            ["run", "pagerank", "large.oc", "--stats", "stats.json"],
+            ["import", "large.oc", "again.oc", "--replace", "--stats", "stats.json"],
+            ["export", "large.oc", "large.csv"],
+            ["check", "large.oc"],
+        ):
+            done = run(*words)
+            assert done.returncode == 0, (most, words, done.stderr)
+            if "--stats" in words:
+                stats = json.loads(open("stats.json").read())["stats"]
+                assert stats["memory_peak_bytes"] < stats["memory_limit_bytes"] < most << 20

@@ -5,6 +5,7 @@
 
 use crate::budget::{Budget, Reservation};
 use crate::error::{Error, Result};
+use crate::process::resource_limits;
 use bytemuck::{Pod, Zeroable};
 use std::mem::ManuallyDrop;
 use std::ops::{Deref, DerefMut, Range};
@@ -135,7 +136,7 @@ impl<T: Plain> Buffer<T> {
         let (start, mapped_bytes) = map_zeroed(bytes).ok_or_else(|| Error::MemoryRefused {
             purpose: purpose.to_owned(),
             needed_bytes: bytes as u64,
-            most_bytes: most_addresses(),
+            most_bytes: resource_limits().into_iter().flatten().min(),
         })?;
         // A huge page at the end of the reserved part would take up to 2 MiB that are not reserved.
         #[allow(unsafe_code)]
@@ -299,16 +300,6 @@ unsafe fn is_mapped_anew(start: *mut libc::c_void, bytes: usize) -> bool {
     let (access, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
     // SAFETY: nothing else lies in these pages.
     unsafe { libc::mmap(start, bytes, access, flags | libc::MAP_FIXED | libc::MAP_NORESERVE, -1, 0) == start }
-}
-
-/// The limit of the process's addresses, if it has one.
-fn most_addresses() -> Option<u64> {
-    let mut limit = libc::rlimit { rlim_cur: libc::RLIM_INFINITY, rlim_max: libc::RLIM_INFINITY };
-    // SAFETY: the struct may be written, and outlives the call.
-    #[allow(unsafe_code)]
-    let answer = unsafe { libc::getrlimit(libc::RLIMIT_AS, &mut limit) };
-    #[allow(clippy::unnecessary_cast)]
-    (answer == 0 && limit.rlim_cur != libc::RLIM_INFINITY).then_some(limit.rlim_cur as u64)
 }
 
 #[allow(unsafe_code)]

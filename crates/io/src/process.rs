@@ -145,11 +145,23 @@ pub fn cpu_seconds() -> f64 {
     }
 }
 
-/// Free memory of the machine, or of the cgroup of this process if that is less, in bytes.
+/// Free memory of the machine, or of the cgroup of this process or under its resource limits if that is less, in bytes.
 pub(crate) fn free_memory_bytes() -> u64 {
     let machine = read_to_string("/proc/meminfo").ok().and_then(|text| field_bytes(&text, "MemAvailable:"));
-    let machine = machine.unwrap_or(1 << 30);
-    cgroup_free_bytes().map_or(machine, |cgroup| cgroup.min(machine))
+    let limits = resource_limits().into_iter().zip(["VmSize:", "VmData:"]);
+    let of_process = limits.filter_map(|(limit, field)| Some(limit?.saturating_sub(status_bytes(field))));
+    of_process.chain(cgroup_free_bytes()).fold(machine.unwrap_or(1 << 30), u64::min)
+}
+
+/// The limits of the addresses of the process (`ulimit -v`) and of its data (`ulimit -d`), where it has such.
+pub(crate) fn resource_limits() -> [Option<u64>; 2] {
+    [libc::RLIMIT_AS, libc::RLIMIT_DATA].map(|resource| {
+        let mut limit = libc::rlimit { rlim_cur: libc::RLIM_INFINITY, rlim_max: libc::RLIM_INFINITY };
+        // SAFETY: the struct may be written, and outlives the call.
+        let answer = unsafe { libc::getrlimit(resource, &mut limit) };
+        #[allow(clippy::unnecessary_cast)]
+        (answer == 0 && limit.rlim_cur != libc::RLIM_INFINITY).then_some(limit.rlim_cur as u64)
+    })
 }
 
 /// Whether a read of a file would not block: data is available, or none will arrive any more. Waits a moment for that.

@@ -25,8 +25,8 @@ const CANCEL_CHECK: Duration = Duration::from_millis(50);
 /// Limits and resources of a runtime.
 #[derive(Clone, Debug, Default)]
 pub struct RuntimeOptions {
-    /// The limit for all memory of the process, in bytes; `None` takes half of the free memory of the machine or its
-    /// cgroup, plus the memory that counts as held by the process.
+    /// The limit for all memory of the process, in bytes; `None` takes half of the free memory of the machine, its
+    /// cgroup or its resource limits (`ulimit`), plus the memory that counts as held by the process.
     pub memory_bytes: Option<u64>,
     /// Whether the limit excludes memory that the process already holds, such as that of an interpreter and its
     /// libraries.

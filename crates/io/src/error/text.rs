@@ -112,7 +112,7 @@ fn refused_by_system(
     write!(f, "{purpose} needs {}, which the operating system refused; ", bytes_text(needed_bytes))?;
     match most_bytes.map(bytes_text) {
         Some(bytes) => {
-            write!(f, "the addresses of this process are limited to {bytes}: raise that limit (ulimit -v)")
+            write!(f, "the memory of this process is limited to {bytes}: raise that limit (ulimit -v, or -d)")
         }
         None => f.write_str("free some memory, or choose a smaller limit"),
     }
