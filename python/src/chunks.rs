@@ -76,8 +76,8 @@ fn this_thread() -> Option<u64> {
     })
 }
 
-/// Columns from a generator: their names and types (`i8`, `u8`, `f8`, `c16` or `str`; `other` for what nobody can use),
-/// and the pieces.
+/// Columns from a generator: their names and types (`i8`, `u8`, `f8`, `c16` or `str`, with `?` if values may be missing;
+/// `other` for what nobody can use), and the pieces.
 #[derive(FromPyObject)]
 struct Chunks {
     columns: Vec<(String, String)>,
@@ -131,8 +131,11 @@ pub fn reader(rows: &Bound<'_, PyAny>, raised: &Raised) -> PyResult<Batches> {
         "c16" => Ok(Field::new(name, DataType::FixedSizeList(Arc::new(part()), 2), false)),
         "str" => Ok(Field::new(name, DataType::Utf8, false)),
         "other" => Ok(Field::new(name, DataType::Null, true)),
+        "i8?" => Ok(Field::new(name, DataType::Int64, true)),
+        "u8?" => Ok(Field::new(name, DataType::UInt64, true)),
+        "str?" => Ok(Field::new(name, DataType::Utf8, true)),
         other => {
-            let expected = "expected a column of i1 to i8, u1 to u8, f8, c16, str or other";
+            let expected = "expected a column of i1 to i8, u1 to u8, f8, c16, str, i8?, u8?, str? or other";
             Err(PyValueError::new_err(format!("{expected}, found {other}")))
         }
     };
@@ -207,7 +210,11 @@ fn next_piece(py: Python<'_>, pieces: &Py<PyIterator>, schema: &SchemaRef) -> Py
     let Some(piece) = pieces.bind(py).clone().next() else { return Ok(None) };
     let piece = piece?.cast_into::<PyTuple>()?;
     let columns = schema.fields().iter().zip(piece.iter());
-    let columns = columns.map(|(field, values)| column(&values, field.data_type())).collect::<PyResult<Vec<_>>>()?;
+    let columns = columns.map(|(field, values)| match field.is_nullable() {
+        true => column_with_nulls(&values, field.data_type()),
+        false => column(&values, field.data_type()),
+    });
+    let columns = columns.collect::<PyResult<Vec<_>>>()?;
     let batch = RecordBatch::try_new(Arc::clone(schema), columns);
     batch.map(Some).map_err(|error| PyValueError::new_err(error.to_string()))
 }
@@ -235,11 +242,20 @@ fn column(values: &Bound<'_, PyAny>, kind: &DataType) -> PyResult<ArrayRef> {
             let pairs = FixedSizeListArray::try_new(Arc::new(part()), 2, parts, None);
             Arc::new(pairs.map_err(|error| PyValueError::new_err(error.to_string()))?)
         }
-        DataType::Null => Arc::new(NullArray::new(values.len()?)),
         _ => {
             let list = if values.hasattr("tolist")? { values.call_method0("tolist")? } else { values.clone() };
             Arc::new(StringArray::from(list.extract::<Vec<String>>()?))
         }
+    })
+}
+
+/// One column of a piece, a list in which None is a missing value.
+fn column_with_nulls(values: &Bound<'_, PyAny>, kind: &DataType) -> PyResult<ArrayRef> {
+    Ok(match kind {
+        DataType::Int64 => Arc::new(Int64Array::from(values.extract::<Vec<Option<i64>>>()?)),
+        DataType::UInt64 => Arc::new(UInt64Array::from(values.extract::<Vec<Option<u64>>>()?)),
+        DataType::Utf8 => Arc::new(StringArray::from(values.extract::<Vec<Option<String>>>()?)),
+        _ => Arc::new(NullArray::new(values.len()?)),
     })
 }
 

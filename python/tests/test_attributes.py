@@ -726,3 +726,62 @@ def test_an_estimate_counts_neither_vertices_nor_attributes_of_a_document(tmp_pa
     g.export(tmp_path / f"g.{ending}")
     edges = oc.estimate_import(tmp_path / f"g.{ending}", attributes=True).edges
     assert edges is not None and 0.7 < edges / 20_000 < 1.5
+
+
+@pytest.mark.skipif(OUTCORE is None, reason="no outcore command: set OUTCORE")
+@pytest.mark.parametrize("names", [["day", 4], [5, "day"], ["kind", "day"], [5, 3], ["amount", 3, "kind"], ["4"], "all"])
+@pytest.mark.parametrize("source", ["csv", "parquet", "several", "folders", "jsonl", "image"])
+def test_attributes_are_in_the_order_in_which_they_are_named(source, names, tmp_path):
+    columns = ["source", "target", "day", "kind", "amount"]
+    frame = pl.DataFrame([(1, 2, "mo", "x", 10), (2, 3, "tu", "y", 20), (3, 1, "we", "x", 30)], schema=columns, orient="row")
+    named = ["day", "kind", "amount"] if names == "all" else [columns[int(n) - 1] if str(n).isdigit() else n for n in names]
+    words = names if names == "all" else ",".join(map(str, names))
+    given = tmp_path / f"e.{source}"
+    if source in ("csv", "several"):
+        given = tmp_path / "a.csv"
+        frame.write_csv(given)
+    if source == "several":
+        frame[1:].select(["amount", "kind", "target", "source", "day"]).write_csv(tmp_path / "b.csv")
+        frame[:1].write_csv(given)
+    if source == "parquet":
+        frame.write_parquet(given)
+    if source == "jsonl":
+        frame.write_ndjson(given)
+    if source == "image":
+        oc.import_graph(frame, given, attributes=True)
+        words, names = (words, names) if names == "all" else (",".join(named), named)
+    if source == "folders":
+        # The folder has a column of its own, which is the last one where all are taken.
+        for day in frame["day"]:
+            (tmp_path / f"f/day={day}").mkdir(parents=True)
+            frame.filter(pl.col("day") == day).drop("day").write_csv(tmp_path / f"f/day={day}/p.csv")
+        given = tmp_path / "f"
+        if names == "all":
+            named = ["kind", "amount", "day"]
+        else:
+            words, names = ",".join(named), named
+    inputs = [given, tmp_path / "b.csv"] if source == "several" else [given]
+    oc.import_graph(inputs, tmp_path / "python.oc", attributes=names)
+    done = subprocess.run([OUTCORE, "import", *inputs, tmp_path / "shell.oc", "--attributes", words], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    for image in ("python.oc", "shell.oc"):
+        graph = oc.Graph(tmp_path / image)
+        assert [name for name, _ in graph.info()["attributes"]] == named
+        rows = {(a, b): data for a, b, data in graph.edges(data=True)}
+        assert rows == {(row["source"], row["target"]): {name: row[name] for name in named} for row in frame.to_dicts()}
+
+
+def test_attributes_of_graph_formats_are_in_the_order_in_which_they_are_named(tmp_path):
+    graph = nx.DiGraph()
+    graph.add_node(1, a=1, b="x")
+    graph.add_edge(1, 2, a=5, b="y", c=1.5)
+    for name, write in (("g.graphml", nx.write_graphml), ("g.gexf", nx.write_gexf)):
+        write(graph, tmp_path / name)
+        oc.import_graph(tmp_path / name, tmp_path / "g.oc", attributes=["c", "b", "a"], replace=True)
+        info = oc.Graph(tmp_path / "g.oc").info()
+        assert [own for own, _ in info["attributes"]] == ["c", "b", "a"]
+        assert [own for own, _ in info["vertex_attributes"]] == ["b", "a"]
+    oc.import_graph(graph, tmp_path / "g.oc", attributes="all", replace=True)
+    assert [own for own, _ in oc.Graph(tmp_path / "g.oc").info()["vertex_attributes"]] == ["a", "b"]
+    oc.import_graph(graph, tmp_path / "g.oc", attributes=["c", "a"], replace=True)
+    assert [own for own, _ in oc.Graph(tmp_path / "g.oc").info()["attributes"]] == ["c", "a"]

@@ -94,10 +94,11 @@ def import_graph(
         weight: The column (or edge attribute) that holds the weights; "none" leaves them out. By default the one that
             the format has, or a column `weight`.
         attributes: Which other columns are kept as attributes of the edges, under their names: all that have names
-            (`True`), those of a list, or one. They are numbers, strings, booleans, dates or times, and may be missing;
-            `g.edges(data=True)` has them, `export` writes them, and algorithms count by those that are numbers
-            (`weight="minutes"`). Where edges with the same ends become one, it has the attributes of the first. Of a
-            graph of NetworkX `True` keeps those of nodes, too.
+            (`True`, or "all" as in the shell), those of a list of names and numbers, in its order, or one. They are
+            numbers, strings, booleans, dates or times, and may be missing; `g.edges(data=True)` has them, `export`
+            writes them, and algorithms count by those that are numbers (`weight="minutes"`). Where edges with the same
+            ends become one, it has the attributes of the first. Of a graph of NetworkX `True` keeps those of nodes,
+            too.
         where: Which edges are read: those that meet a condition, text such as "amount >= 100", "type in friend,family"
             or "since != null" (not missing), or a tuple such as `("type", "in", ["friend", "family"])`; those that
             meet all of a list. The comparisons are `=`, `!=`, `<`, `<=`, `>`, `>=`, `in` and `not in`, of an attribute,
@@ -327,11 +328,13 @@ def run_import(
     more, kind = vertex_ids(vertices), type(given).__name__
     sides = arguments["bipartite"]
     sides = (_outcore.SIDES if sides else None) if isinstance(sides, bool) else sides
-    request = Request(weight, directed, is_matrix, arguments["attributes"], sides, bool(arguments["where"]))
+    are_all, names = _attributes(arguments["attributes"])
+    skips_nulls = arguments["nulls"] == "skip"
+    request = Request(weight, directed, is_matrix, names or are_all, sides, bool(arguments["where"]), skips_nulls)
     given = tables(given, request)
     given_limits, arguments = split_limits(arguments)
     settings = arguments | {"limits": given_limits, "explain": explain, "bipartite": sides}
-    settings["attributes"] = _attributes(arguments["attributes"])
+    settings["attributes"] = (are_all, names)
     settings["conditions"] = _conditions(settings.pop("where"))
     settings |= {"is_matrix": is_matrix, "rows": given.rows if isinstance(given, Tables) else None, "shape": shape}
     for name in ("source", "target", "weight"):
@@ -385,7 +388,9 @@ def _attributes(given: bool | str | list[str | int]) -> tuple[bool, list[str]]:
     """Whether all are kept, or the names and numbers of those that are."""
     if isinstance(given, bool):
         return given, []
-    return False, [str(name) for name in ([given] if isinstance(given, str) else given)]
+    names = [str(name) for name in ([given] if isinstance(given, str) else given)]
+    # The word that the shell has for all.
+    return (True, []) if names == ["all"] else (False, names)
 
 
 def _conditions(where: Any) -> list[tuple[str, str, list[tuple[str | None, bool]]]]:

@@ -17,6 +17,7 @@ from outcore._inputs.tables import (
     Tables,
     first_of,
     id_kind,
+    is_missing,
     pieces_of_arrays,
     transposed,
     unmasked,
@@ -39,52 +40,65 @@ def of_columns(columns: tuple[Any, ...], request: Request) -> Tables:
 def of_list(edges: list[Any], request: Request) -> Tables:
     """Tables of a list of edges."""
     _check_lengths(edges, len(edges[0]), 0)
-    columns = list(zip(("source", "target", "weight"), _edge_kinds(edges, request.weights)))
+    edges = _without_missing_ends(edges, request)
+    columns = list(zip(("source", "target", "weight"), _edge_kinds(edges, request)))
     pieces = transposed(edge[: len(columns)] for edge in edges)
     return Tables(Chunks(columns, pieces), "the list of edges", request.weights)
 
 
 def of_iterable(given: Iterable[Any], request: Request) -> Tables:
     """Tables of frames, or of edges, that come one after the other."""
-    weights = request.weights
     first, parts = first_of(given)
     if first is None:
         raise TypeError("expected edges or frames, found a generator of nothing; give a frame without rows")
     if is_frame(first):
         frames = (without_null_columns(arrow_table(part, request.has_attributes)) for part in parts)
-        return Tables(Streams(frames), f"the {type(given).__name__} of frames", weights, fixed=False)
+        return Tables(Streams(frames), f"the {type(given).__name__} of frames", request.weights, fixed=False)
     if not isinstance(first, (tuple, list)):
         raise TypeError(f"expected a generator of edges as tuples or lists, or of frames, found one of {first!r}")
-    pieces = pieces_of(parts, PIECE_ROWS)
+    pieces = (_without_missing_ends(piece, request) for piece in pieces_of(parts, PIECE_ROWS))
     start = next(pieces)
-    kinds = _edge_kinds(start, weights)
+    kinds = _edge_kinds(start, request)
     columns = list(zip(("source", "target", "weight"), kinds))
 
     def checked() -> Iterator[tuple[list[Any], ...]]:
         place = 0
         for piece in chain([start], pieces):
-            found = _edge_kinds(piece, weights)
+            found = _edge_kinds(piece, request, kinds[0])
             # Whole numbers may stand among real ones.
             if found[0] != kinds[0] or (len(kinds) == 3 and found[2] == "f8" != kinds[2]):
                 weights_found = f" and {_KINDS[found[2]]} as weights" if len(found) == 3 else ""
+                ids_found = _KINDS[found[0].removesuffix("?")]
                 raise UsageError(
-                    f"expected edges of one kind, found {_KINDS[found[0]]} as ids{weights_found} in the edges from "
-                    f"index {place} on; make real numbers of all weights, or give all ids one type"
+                    f"expected edges of one kind, found {ids_found} as ids{weights_found} in the edges from index "
+                    f"{place} on; make real numbers of all weights, or give all ids one type"
                 )
             yield tuple(map(list, zip(*(edge[: len(kinds)] for edge in piece))))
             place += len(piece)
 
-    return Tables(Chunks(columns, checked()), "the generator of edges", weights)
+    return Tables(Chunks(columns, checked()), "the generator of edges", request.weights)
 
 
 _KINDS = {"i8": "integers", "u8": "integers beyond 2^63", "f8": "real numbers", "str": "strings"}
 
 
-def _edge_kinds(edges: list[Any], weights: str | None) -> list[str]:
-    """The types of the ends of edges, and of their weights."""
-    kind = id_kind("ids", (id for edge in edges for id in edge[:2]))
+def _without_missing_ends(edges: list[Any], request: Request) -> list[Any]:
+    """The edges, of which those without a value at an end have none at both, for the engine to leave out and count."""
+    if not request.skips_nulls:
+        return edges
+    nothing = (None, None, 0)[: len(edges[0])]
+    return [nothing if is_missing(edge[0]) or is_missing(edge[1]) else edge for edge in edges]
+
+
+def _edge_kinds(edges: list[Any], request: Request, usual: str = "i8?") -> list[str]:
+    """The types of the ends of edges, and of their weights; `usual` is that of ends without a value."""
+    if request.skips_nulls:
+        there = [edge for edge in edges if edge[0] is not None]
+        kind = id_kind("ids", (id for edge in there for id in edge[:2])) + "?" if there else usual
+    else:
+        kind = id_kind("ids", (id for edge in edges for id in edge[:2]))
     kinds = [kind, kind]
-    if len(edges[0]) == 3 and weights != "none":
+    if len(edges[0]) == 3 and request.weights != "none":
         kinds.append(weight_kind("weight", (edge[2] for edge in edges)) or "i8")
     return kinds
 

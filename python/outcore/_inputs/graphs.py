@@ -70,7 +70,7 @@ def of_networkx(graph: Any, request: Request) -> Tables:
 
 
 def _with_attributes(
-    graph: Any, kind: str, weight: str | int | None, names: list[Any], attributes: bool | str | list[str | int]
+    graph: Any, kind: str, weight: str | int | None, names: list[Any], asked: bool | list[str]
 ) -> tuple[Any, Any]:
     """Tables of the edges and of the nodes of a NetworkX graph, with their attributes: of edges those that are asked
     for, or if none are, those that conditions may compare; of nodes all, if all are asked for."""
@@ -91,9 +91,8 @@ def _with_attributes(
     columns["target"] = pyarrow.array([edge[1] for edge in graph.edges], type_of)
     if weight is not None:
         columns[_free(str(weight), columns)] = column("edges", weight, [values.get(weight, 1) for values in data])
-    asked = [attributes] if isinstance(attributes, str) else attributes
     for name in names:
-        if isinstance(asked, list) and name not in asked and str(name) not in asked:
+        if isinstance(asked, list) and str(name) not in asked:
             continue
         try:
             found = column("edges", name, [values.get(name) for values in data])

@@ -17,7 +17,8 @@ Vertices = tuple[Any, int | None]
 
 class Chunks(NamedTuple):
     """Columns piece by piece. Their types are NumPy's i1 to i8, u1 to u8, f8 and c16, str, and other for columns that
-    can be no ids and no weights. Ids come back as the type of their columns."""
+    can be no ids and no weights; behind i8, u8 and str a question mark says that values may be None. Ids come back as
+    the type of their columns."""
 
     columns: list[tuple[str, str]]
     pieces: Iterator[tuple[Any, ...]]
@@ -58,10 +59,12 @@ class Request(NamedTuple):
     """The column or attribute of weights, "none" for none."""
     directed: bool | None = None
     is_matrix: bool = False
-    attributes: bool | str | list[str | int] = False
+    attributes: bool | list[str] = False
     sides: tuple[str, str] | None = None
     """Prefixes of the ids of both sides of a bipartite graph."""
     has_conditions: bool = False
+    skips_nulls: bool = False
+    """Whether rows whose source or target has no value are left out."""
 
     @property
     def weights(self) -> str | None:
@@ -120,6 +123,11 @@ def _column_kind(name: str, array: np.ndarray, is_matrix: bool) -> str:
     return kind
 
 
+def is_missing(id: Any) -> bool:
+    """Whether an id is no value."""
+    return id is None or (isinstance(id, float) and id != id)
+
+
 def id_kind(what: str, ids: Iterable[Any]) -> str:
     """The type of all ids; other types, or several, are refused."""
     kinds = set()
@@ -130,8 +138,8 @@ def id_kind(what: str, ids: Iterable[Any]) -> str:
         elif isinstance(id, numbers.Integral) and not isinstance(id, (bool, np.bool_)):
             kinds.add("integers")
             least, greatest = min(least, int(id)), max(greatest, int(id))
-        elif id is None or (isinstance(id, float) and id != id):
-            advice = "rename it" if what == "nodes" else "leave it out, or give a frame and nulls='skip'"
+        elif is_missing(id):
+            advice = {"nodes": "rename it", "ids": "leave it out, or say nulls='skip'"}.get(what, "leave it out")
             raise UsageError(f"expected {what} that are integers or strings, found {id!r}, which is no value; {advice}")
         else:
             advice = "rename them first, for example with networkx.convert_node_labels_to_integers"

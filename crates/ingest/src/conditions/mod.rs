@@ -99,6 +99,24 @@ pub fn with_attributes(mut source: Source, kept: &[(usize, String)]) -> Source {
     source
 }
 
+/// Puts the attributes of edges into the order in which options name them. Numbers among the names stand for attributes
+/// that no name stands for.
+pub(crate) fn in_named_order(source: Source, asked: &Attributes) -> Source {
+    let Attributes::Named(names) = asked else { return source };
+    let fields = &source.facts.attributes;
+    let mut by_number = (0..fields.len()).filter(|&place| !names.contains(&fields[place].name));
+    let place = |name: &String| {
+        let by_name = fields.iter().position(|field| field.name == *name);
+        by_name.or_else(|| if name.parse::<usize>().is_ok() { by_number.next() } else { None })
+    };
+    let order: Vec<usize> = names.iter().filter_map(place).collect();
+    if order.len() < fields.len() {
+        return source;
+    }
+    let kept: Vec<_> = order.iter().map(|&place| (place, fields[place].name.clone())).collect();
+    with_attributes(source, &kept)
+}
+
 /// The names of the ends of edges: those of their columns, and those that every input has.
 fn ends_of(columns: Option<&[String; 2]>) -> Vec<(&str, usize)> {
     let own = columns.into_iter().flatten().map(String::as_str).zip(0..);

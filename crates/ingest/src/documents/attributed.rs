@@ -289,6 +289,10 @@ fn choose(
             )));
         }
     }
+    let mut declared: Vec<&Declared> = declared.iter().collect();
+    if let Attributes::Named(names) = wanted {
+        declared.sort_by_key(|one| names.iter().position(|name| *name == one.name).unwrap_or(usize::MAX));
+    }
     for one in declared {
         let is_asked = match wanted {
             Attributes::None => false,
