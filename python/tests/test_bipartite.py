@@ -230,3 +230,44 @@ def test_rows_and_columns_of_results_have_the_ids_that_were_given(rows, columns,
     command = [OUTCORE, "run", "multiply", "m.oc", "--transpose", "--by", "other.parquet", "--output", "product.csv"]
     refused = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
     assert refused.returncode == 5 and f"the id {rows[0]} in row 0" in refused.stderr
+
+
+ODD_IDS = ["007", "7", "+7", "7.0", " 7", "-0", "0", "٧", "1_0", "1e3", "left:7"]
+
+
+@pytest.mark.parametrize("source", ["list", "frame", "parquet", "csv"])
+def test_ids_of_rows_that_are_nearly_integers_come_back_as_they_were(source, tmp_path):
+    ids = [id for id in ODD_IDS if source != "csv" or id == id.strip()]
+    pairs = [(row, column, float(place)) for place, (row, column) in enumerate(zip(ids, reversed(ids), strict=True))]
+    frame = pl.DataFrame(pairs, schema=["row", "column", "value"], orient="row")
+    if source == "csv":
+        frame.write_csv(tmp_path / "m.csv")
+    frame.write_parquet(tmp_path / "m.parquet")
+    given = {"list": pairs, "frame": frame, "parquet": tmp_path / "m.parquet", "csv": tmp_path / "m.csv"}[source]
+    options = {"ids": "string"} if source == "csv" else {}
+    made = oc.import_graph(given, tmp_path / "g.oc", bipartite=True, **options)
+    assert made["vertices"] == 2 * len(ids)
+    own = oc.import_matrix(given, tmp_path / "m.oc", bipartite=True)
+    assert (own.row_ids, own.column_ids) == (sorted(ids), sorted(ids))
+    dense = own.toarray()
+    assert {(row, column, dense[own.row_ids.index(row), own.column_ids.index(column)]) for row, column, _ in pairs} == set(pairs)
+    again = oc.Graph(tmp_path / "m.oc").filter("vertex != 'left:none'", image=tmp_path / "again.oc")
+    assert oc.SparseMatrix(again).row_ids == own.row_ids
+
+
+@pytest.mark.skipif(OUTCORE is None, reason="no outcore command: set OUTCORE")
+@pytest.mark.parametrize("id", ["left:007", "left:+7", "left:7.0", "left: 7", "left:seven", "right:-0", "left:"])
+def test_a_table_of_vertices_adds_no_id_that_comes_back_as_another(id, tmp_path):
+    (tmp_path / "m.csv").write_text("row,column,value\n7,1,2.5\n8,0,1.5\n")
+    (tmp_path / "vertices.csv").write_text(f"vertex\nleft:9\n{id}\n")
+    words = [OUTCORE, "import", "--as", "matrix", "--bipartite", "m.csv", "m.oc", "--vertex-table", "vertices.csv"]
+    refused = subprocess.run(words, capture_output=True, text=True, cwd=tmp_path)
+    assert refused.returncode != 0 and "expected integers behind `left:` and `right:`" in refused.stderr, refused
+    assert f"`{id}`" in refused.stderr and not (tmp_path / "m.oc").exists()
+    shell(tmp_path, *words[1:], "--ids", "string")
+    rows = {other.removeprefix("left:") for other in ("left:7", "left:8", "left:9", id) if other.startswith("left:")}
+    assert oc.SparseMatrix(tmp_path / "m.oc").row_ids == sorted(rows)
+    (tmp_path / "vertices.csv").write_text("vertex\nleft:9\nright:-3\n")
+    shell(tmp_path, *words[1:], "--replace")
+    own = oc.SparseMatrix(tmp_path / "m.oc")
+    assert (own.row_ids, own.column_ids) == ([7, 8, 9], [-3, 0, 1])

@@ -1,14 +1,13 @@
 //! The command line: what can be typed, and what it means.
 
 use crate::common::{Limits, count, names, page};
-use crate::object::COMMIT;
 use crate::run::RunArgs;
 use crate::shell::{CompletionsArgs, ManArgs};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 use outcore::ErrorKind;
 use outcore::array::ElementType;
-use outcore::front_ends::{Choice, EXPORT_ENDINGS, VERTEX_ENDINGS};
+use outcore::front_ends::{Choice, EXPORT_ENDINGS, VERTEX_ENDINGS, version_text};
 use outcore::generate::{GENERATE_ENDINGS, GeneratedWeights, Shape};
 use outcore::import::{self, Duplicates, IdKind, Nulls, OrderChoice, SIDES, SelfLoops};
 use std::path::PathBuf;
@@ -18,12 +17,6 @@ A first run:
   outcore generate kronecker --scale 20 k20.oc
   outcore run pagerank k20.oc --memory 64MiB";
 
-/// The version, and the commit of a release.
-fn version() -> String {
-    let commit = COMMIT.map_or(String::new(), |commit| format!(" ({commit})"));
-    env!("CARGO_PKG_VERSION").to_owned() + &commit
-}
-
 /// The exit codes, as a table.
 fn exit_codes() -> String {
     let codes = ErrorKind::ALL.map(|kind| format!("\n  {:>3}  {}", kind.exit_code(), kind.meaning()));
@@ -32,7 +25,7 @@ fn exit_codes() -> String {
 
 /// Analyse graphs many times larger than memory.
 #[derive(Parser)]
-#[command(name = "outcore", version = version(), arg_required_else_help = true)]
+#[command(name = "outcore", version = version_text(), arg_required_else_help = true)]
 #[command(after_help = FIRST_RUN, after_long_help = format!("{FIRST_RUN}\n\n{}", exit_codes()))]
 pub struct Cli {
     /// The command
@@ -138,7 +131,7 @@ pub struct ImportArgs {
     pub nulls: Nulls,
     /// Sources are one side of the graph and targets the other, such as users and items, and 1 of one side is not 1 of
     /// the other: the ids become strings with these prefixes, and the side an attribute `bipartite` of the vertices; of
-    /// a matrix sources are its rows and targets its columns
+    /// a matrix sources are its rows and targets its columns, each in the order of the ids as text
     #[arg(
         long,
         value_name = "LEFT,RIGHT",

@@ -166,14 +166,17 @@ impl<'a> Ids<'a> {
     }
 
     fn other(&self, expected: Id<&str>, found: String) -> Error {
+        let order = if matches!(expected, Id::Text(_)) { "the ids as text" } else { "ids" };
         let expected = match expected {
             Id::Unsigned(id) => (i128::from(id) - i128::from(self.base)).to_string(),
             Id::Signed(id) => (i128::from(id) - i128::from(self.base)).to_string(),
             Id::Text(id) => self.own(id).unwrap_or(id).to_owned(),
         };
         let row = self.next - self.start;
-        let advice = "rows under ids are in the order in which results of this image are written; if rows are in the \
-                      order of ids, leave the column of ids out";
+        let advice = format!(
+            "rows under ids are in the order in which results of this image are written; if rows are in the order of \
+             {order}, leave the column of ids out"
+        );
         Error::input(self.path, None, format!("the id {expected} in row {row}"), found).advise(advice)
     }
 }

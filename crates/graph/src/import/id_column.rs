@@ -97,7 +97,8 @@ impl IdWriting<'_> {
                 ends.put(|writer, emit| writer.push(text_bytes, emit))?;
                 texts.put(|writer, emit| writer.push(&string, |page| emit(0, page)))?;
                 sides.as_mut().map_or(Ok(()), |sides| sides.push(&string))?;
-                if let Some(id) = prefixes.and_then(|prefixes| integer_behind(prefixes, &string)) {
+                if let Some(prefixes) = prefixes {
+                    let id = integer_behind(prefixes, &string)?;
                     let [least, greatest] = ends_of_ids.unwrap_or([id; 2]);
                     ends_of_ids = Some([least.min(id), greatest.max(id)]);
                 }
@@ -248,8 +249,18 @@ impl Job<'_> {
     }
 }
 
-/// The integer in a text behind one of two prefixes.
-fn integer_behind(prefixes: &[String; 2], text: &[u8]) -> Option<i128> {
-    let number = prefixes.iter().find_map(|prefix| text.strip_prefix(prefix.as_bytes()))?;
-    str::from_utf8(number).ok()?.parse().ok()
+/// The integer in a text behind one of two prefixes. Other texts than those that edges have, such as `007` of a table of
+/// vertices, are refused: they would come back as another vertex's id, or as none.
+fn integer_behind(prefixes: &[String; 2], text: &[u8]) -> Result<i128> {
+    let number = prefixes.iter().find_map(|prefix| text.strip_prefix(prefix.as_bytes()));
+    let number = number.and_then(|number| str::from_utf8(number).ok());
+    let integer = number.and_then(|number| number.parse().ok().filter(|integer: &i128| integer.to_string() == number));
+    integer.ok_or_else(|| {
+        let [left, right] = prefixes;
+        let found = String::from_utf8_lossy(&text[..text.len().min(80)]);
+        Error::Unsuitable(format!(
+            "expected integers behind `{left}` and `{right}`, as those of the edges are, such as `{left}7`, found \
+             `{found}`; say --ids string if ids are strings"
+        ))
+    })
 }
