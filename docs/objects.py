@@ -29,7 +29,7 @@ ERROR = {
     "available_bytes": ("integer", "`memory`: what is left"),
     "limit_bytes": ("integer", "`memory`: the limit"),
     "advised_bytes": ("integer", "`memory`: a limit that is enough"),
-    "most_bytes": (["integer", "null"], "`memory`: the limit of the system for the addresses of the process"),
+    "most_bytes": (["integer", "null"], "`memory`: the limit of the system for the memory of the process"),
     "free_bytes": ("integer", "`disk`: what is free"),
     "operation": ("string", "What failed: `read`, `create`, ..."),
     "offset_bytes": (["integer", "null"], "The place in the file, from 0"),
@@ -187,7 +187,8 @@ def type_text(schema: dict[str, Any]) -> str:
     of = " of objects"
     if "type" in items:
         item = type_text(items)
-        of = " of " + {"text": "texts", "whole number": "whole numbers"}.get(item, item)
+        plurals = {"text": "texts", "whole number": "whole numbers", "text or null": "(text or null)"}
+        of = " of " + plurals.get(item, item)
     return " or ".join(words.get(kind, kind) + (of if kind == "array" else "") for kind in kinds)
 
 

@@ -123,6 +123,86 @@ def test_a_closed_standard_output_is_an_error_where_something_is_written(site):
 
 def test_a_missing_id_in_a_list_is_refused_by_name(scratch):
     for edges in ([(1, None), (2, 3)], [("a", "b"), ("c", float("nan"))]):
-        for nulls in ("skip", "error"):
-            with pytest.raises(oc.OutcoreError, match="which is no value; leave it out, or give a frame and nulls='skip'"):
-                oc.import_graph(edges, "g.oc", nulls=nulls)
+        for given in (edges, iter(edges)):
+            with pytest.raises(oc.OutcoreError, match="which is no value; leave it out, or say nulls='skip'"):
+                oc.import_graph(given, "g.oc")
+
+
+@pytest.mark.parametrize("of", [list, iter], ids=["list", "generator"])
+def test_edges_of_lists_without_an_end_are_left_out_as_those_of_frames(scratch, of):
+    pandas = pytest.importorskip("pandas")
+    nan = float("nan")
+    for edges in (
+        [(1, 2), (2, None), (nan, 3), (2**60 + 1, 2)],
+        [("a", "b"), (None, "c"), ("b", "a")],
+        [(None, 1, None), (1, 2, 0.5), (2, None, 7.0), (3, 1, 2.5)],
+        [(None, None), (2**63, 1), (1, 2)],
+        [(None, 7)],
+    ):
+        names = ["source", "target", "weight"][: len(edges[0])]
+        frame = pandas.DataFrame(edges, columns=names).astype(object)
+        left_out = sum(any(end is None or end != end for end in edge[:2]) for edge in edges)
+        report = oc.import_graph(of(edges), "list.oc", nulls="skip", replace=True, allow_empty=True)
+        assert report["rows_left_out"] == left_out and str(left_out) in " ".join(report["notes"])
+        found = oc.Graph("list.oc")
+        assert found.info()["rows_left_out"] == left_out
+        rows = [tuple(row) for row, missing in zip(edges, frame[names[:2]].isna().any(axis=1), strict=True) if not missing]
+        expected = sorted(row if len(row) == 3 else (*row, None) for row in rows)
+        weights = dict.fromkeys(found.edges, None) if len(names) == 2 else {(a, b): w for a, b, w in found.edges(data="weight")}
+        assert sorted((*pair, weight) for pair, weight in weights.items()) == expected
+    many = [(place, None if place % 3 == 0 else place + 1) for place in range(200_000)]
+    report = oc.import_graph(of(many), "many.oc", nulls="skip")
+    assert (report["rows_left_out"], report["edges_read"]) == (66_667, 133_333)
+
+
+def given(info):
+    return {name: value for name, value in info["options"]}
+
+
+@needs_command
+def test_images_keep_where_they_came_from(scratch):
+    os.mkdir("days")
+    for day, seconds in (("a", 1_700_000_000), ("b", 1_700_086_400)):
+        with open(f"days/{day}.csv", "w") as file:
+            file.write("payer,payee,amount,kind\n1,2,100,x\n2,3,7,y\n3,1,250,x\n")
+        os.utime(f"days/{day}.csv", (seconds, seconds))
+    where = ["--where", "amount >= 100", "--where", "kind in 'x', z"]
+    outcore("import", "days", "shell.oc", *where, "--weight", "amount", "--duplicates", "sum", "--require-edges", "2")
+    conditions = ["amount >= 100", ("kind", "in", ["x", "z"])]
+    report = oc.import_graph(
+        "days", "python.oc", where=conditions, weight="amount", duplicates="sum", require_edges=2, order="input"
+    )
+    shell, python = oc.Graph("shell.oc").info(), oc.Graph("python.oc").info()
+    for info in (shell, python, report):
+        assert info["first_files_modified"] == ["2023-11-14T22:13:20Z", "2023-11-15T22:13:20Z"]
+        assert (info["outcore_version"].split()[0], info["images_read"]) == (oc.__version__, None)
+        assert (info["duplicates_policy"], info["edges_left_out"]) == ("sum", 2)
+    assert (shell["conditions"], python["conditions"]) == (["amount >= 100", 'kind in "x",z'], ["amount >= 100", 'kind in "x","z"'])
+    assert given(shell) == {"weight": "amount", "require_edges": "2"}
+    assert given(python) == given(report) == {"weight": "amount", "order": "input", "require_edges": "2"}
+    text = outcore("info", "shell.oc").stdout.decode()
+    assert re.search(r'^conditions +\["amount >= 100",', text, re.MULTILINE) and "2023-11-15T22:13:20Z" in text
+    as_json = json.loads(outcore("info", "shell.oc", "--json").stdout)["result"]
+    assert [given(as_json), as_json["conditions"]] == [given(shell), shell["conditions"]]
+    # What is printed can be said again.
+    outcore("import", "days", "again.oc", "--where", shell["conditions"][0], "--where", shell["conditions"][1], "--weight", "amount")
+    assert oc.Graph("again.oc").info()["conditions"] == shell["conditions"]
+    # Images are known by their ids.
+    outcore("import", "shell.oc", "days/a.csv", "both.oc", "--weight", "amount")
+    both = oc.Graph("both.oc").info()
+    assert [tuple(pair) for pair in both["images_read"]] == [("shell.oc", shell["image_id"])]
+    assert both["first_files_modified"] == ["2023-11-14T22:13:20Z"] and both["conditions"] == []
+    reverse = oc.Graph("shell.oc").reverse("reverse.oc").info()
+    assert given(reverse) == {"reverse": "true"} and reverse["first_files_modified"] is None
+    # Nothing of it changes what the image is.
+    os.utime("days/a.csv")
+    outcore("import", "days", "later.oc", *where, "--weight", "amount", "--duplicates", "sum")
+    assert oc.Graph("later.oc").info()["image_id"] == shell["image_id"]
+
+
+@needs_command
+def test_arrays_say_which_version_made_them(scratch):
+    np.save("x.npy", np.arange(6.0))
+    outcore("import", "--as", "array", "x.npy", "x.oc")
+    info = json.loads(outcore("info", "x.oc", "--json").stdout)["result"]
+    assert info["outcore_version"].split()[0] == oc.__version__

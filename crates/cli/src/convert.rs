@@ -522,7 +522,9 @@ fn tell(report: &ImportReport, text: Option<&TextFacts>, limits: &Limits) {
     let stored = facts.self_loops_stored.unwrap_or(0);
     line("self-loops", format!("{} read, {treatment}; {stored} stored", facts.self_loops));
     if let Some(rows) = manifest.rows {
-        line("matrix", format!("{rows} x {}: vertices are rows, and behind them columns", manifest.vertices - rows));
+        let order = if manifest.integer_ids().is_none() { ", each in the order of the ids as text" } else { "" };
+        let columns = manifest.vertices - rows;
+        line("matrix", format!("{rows} x {columns}: vertices are rows, and behind them columns{order}"));
     }
     let isolated = facts.isolated_vertices;
     line(

@@ -185,6 +185,8 @@ struct ArrayFacts<'a> {
     names: Option<&'a [String]>,
     /// The operation that made it: `import` or `persist`
     made_by: Option<&'a str>,
+    /// The version of Outcore that made it, and the commit of a release
+    outcore_version: Option<&'a str>,
     /// The size of everything in the image
     image_bytes: u64,
 }
@@ -214,6 +216,7 @@ fn array_facts(source: &ImageSource) -> Value {
         dimensions: manifest.dimensions,
         names: manifest.names.as_deref(),
         made_by: manifest.made_by.as_deref(),
+        outcore_version: manifest.outcore_version.as_deref(),
         image_bytes: image.image_bytes(),
     };
     members(facts).into()

@@ -6,8 +6,9 @@
 
 use crate::answer::{Answer, output_error};
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use outcore::front_ends::{AtomicFile, Fact, NamedImage, Value};
-use outcore::report::{calendar_text, now};
+use outcore::front_ends::{AtomicFile, COMMIT, Fact, NamedImage, Value};
+use outcore::io::backend::calendar_text;
+use outcore::report::now;
 use outcore::{Error, ErrorKind, Result, Runtime};
 use serde::Serialize;
 use serde::ser::SerializeMap;
@@ -77,10 +78,6 @@ const LOG_TIMES: &str = "log_times";
 
 /// The option that asks for the object.
 pub const JSON: &str = "json";
-
-/// The commit of a release: the variable is set when one is built (`python/packaging/release.py`), so that other builds
-/// compile nothing again for a commit.
-pub const COMMIT: Option<&str> = option_env!("OUTCORE_COMMIT");
 
 /// The commands that have it.
 const COMMANDS: [&str; 4] = ["run", "import", "check", "info"];

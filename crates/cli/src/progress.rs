@@ -5,8 +5,9 @@
 
 use crate::common::{Common, Limits, ShowProgress};
 use indicatif::{ProgressBar, ProgressStyle};
+use outcore::io::backend::calendar_text;
 use outcore::io::{bytes_text, differing_texts, escaped, lock};
-use outcore::report::{calendar_text, now};
+use outcore::report::now;
 use outcore::{Error, Graph, GraphOptions, Progress, Result, Runtime, RuntimeOptions, Unit};
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;

@@ -34,6 +34,9 @@ pub struct DenseManifest {
     /// The operation that made the image: "import", "persist".
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub made_by: Option<String>,
+    /// The version of Outcore that made the image, and the commit of a release.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outcore_version: Option<String>,
 }
 
 impl DenseManifest {
@@ -112,12 +115,13 @@ mod tests {
             dimensions: 2,
             names: Some(vec!["a".into(), "\"b\"".into()]),
             made_by: Some("persist".into()),
+            outcore_version: Some("1.0.0".into()),
         }
     }
 
     #[test]
     fn a_manifest_comes_back_and_every_bit_of_it_counts() {
-        let bare = DenseManifest { names: None, made_by: None, ..manifest() };
+        let bare = DenseManifest { names: None, made_by: None, outcore_version: None, ..manifest() };
         for manifest in [manifest(), bare] {
             let bytes = manifest.to_bytes();
             assert_eq!(DenseManifest::from_bytes(&bytes).unwrap(), manifest);

@@ -37,5 +37,5 @@ pub use index::{Index, Keys, index_bytes, write_index};
 pub use list::{ListWriter, Lists, PageStart, Shape};
 pub use manifest::{IdColumn, ImportFacts, ListFile, MAX_VERTICES, Manifest, Order};
 pub use page::{HEADER_BYTES, Kind, Origin, PAGE_BYTES, Page, PageBytes};
-pub use sealed::{Claim, DENSE_FORMAT_NAME, FORMAT_NAME, FORMAT_VERSION};
+pub use sealed::{COMMIT, Claim, DENSE_FORMAT_NAME, FORMAT_NAME, FORMAT_VERSION, version_text};
 pub use values::{MAX_VALUE_COLUMNS, ValueColumn, ValueDomain, ValueRule, ValueType, WeightKind};

@@ -184,6 +184,12 @@ pub struct ImportFacts {
     /// The names of the first of them, and their edges where these are known, before conditions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_files: Option<Vec<(String, Option<u64>)>>,
+    /// When they were last written to before the import, in ISO 8601 and UTC.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_files_modified: Option<Vec<Option<String>>>,
+    /// The paths and ids of the first images among the inputs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub images_read: Option<Vec<(String, String)>>,
     /// Number of those without edges.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub files_without_edges: Option<u64>,
@@ -205,6 +211,15 @@ pub struct ImportFacts {
     /// Edges that were left out since they do not meet conditions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub edges_left_out: Option<u64>,
+    /// The first conditions that edges had to meet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub conditions: Option<Vec<String>>,
+    /// Other options of the import that were given, and their values as text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub options: Option<Vec<(String, String)>>,
+    /// The version of Outcore that made the image, and the commit of a release.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outcore_version: Option<String>,
 }
 
 impl Manifest {

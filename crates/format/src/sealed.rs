@@ -13,8 +13,17 @@ pub const FORMAT_VERSION: u32 = 2;
 pub const FORMAT_NAME: &str = "outcore graph";
 /// The `format` member of an array's manifest.
 pub const DENSE_FORMAT_NAME: &str = "outcore array";
+/// The commit of a release: the variable is set when one is built (`python/packaging/release.py`), so that other builds
+/// compile nothing again for a commit.
+pub const COMMIT: Option<&str> = option_env!("OUTCORE_COMMIT");
 /// Kinds of images: the `format` member, and the name in messages.
 const KINDS: [(&str, &str); 2] = [(FORMAT_NAME, "a graph"), (DENSE_FORMAT_NAME, "an array")];
+
+/// The version of this code, and the commit of a release.
+pub fn version_text() -> String {
+    let commit = COMMIT.map_or(String::new(), |commit| format!(" ({commit})"));
+    env!("CARGO_PKG_VERSION").to_owned() + &commit
+}
 
 /// The manifest as bytes of its file.
 pub fn to_bytes(manifest: &impl Serialize) -> Vec<u8> {

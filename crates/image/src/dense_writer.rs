@@ -12,6 +12,7 @@ use crate::writer::write_member;
 use crate::{Error, Result};
 use outcore_format::{
     DENSE_FORMAT_NAME, DenseManifest, DenseShape, ElementType, FORMAT_VERSION, ImageFile, Origin, PAGE_BYTES, dense,
+    version_text,
 };
 use outcore_io::backend::{Location, Open};
 use outcore_io::{DataFile, PlacedOptions, PlacedWriter, Runtime, differing_texts, random};
@@ -94,6 +95,7 @@ impl DenseWriter {
             dimensions,
             names,
             made_by,
+            outcore_version: Some(version_text()),
         };
         check(&manifest)?;
         let len_bytes = manifest.shape().pages() * PAGE_BYTES as u64;

@@ -5,6 +5,7 @@
 //! carries the input order, so the result does not depend on which worker parsed which block.
 
 use crate::condition::Condition;
+use crate::given::Given;
 use crate::input::folders::Files;
 use crate::input_sample::SampledFiles;
 use crate::tables::attributes::{AttributeColumn, AttributeField, Attributes, retain, retain_text};
@@ -407,6 +408,8 @@ pub struct Facts {
     pub unmet: Vec<Arc<AtomicU64>>,
     /// Number of vertices of images none of whose vertices meets conditions.
     pub unmet_vertices: u64,
+    /// The request of the import.
+    pub given: Given,
     /// Notes for the import report, in whole sentences.
     pub notes: Vec<String>,
 }

@@ -8,6 +8,7 @@ use crate::batch::{
     Block, EdgeBatch, Facts, IdKind, InputOptions, LateNote, Parser, ReadBlocks, Source, TakeBatch, TextFacts, hull,
 };
 use crate::format::{Format, is_table};
+use crate::given::Given;
 use crate::input::file::Input;
 use crate::input::folders::Files;
 use crate::input::partitions::Partitions;
@@ -122,9 +123,10 @@ pub fn chained(parts: Vec<(PathBuf, Source)>, options: &InputOptions) -> Result<
     let (names, sources): (Vec<PathBuf>, Vec<Source>) = parts.into_iter().unzip();
     let all: Vec<Facts> = sources.iter().map(|source| source.facts().clone()).collect();
     let mut facts = join(&names, &vec![false; names.len()], &all, false)?;
-    (facts.files, facts.counts) = (Files::default(), Vec::new());
+    (facts.files, facts.counts, facts.given) = (Files::default(), Vec::new(), Given::default());
     for own in &all {
         facts.files.extend(&own.files);
+        facts.given.extend(&own.given);
         facts.counts.extend(own.counts.iter().cloned());
     }
     in_asked_order(&mut facts, options);

@@ -3,6 +3,7 @@
 //! `conditions/mod.rs` applies conditions to the edges of an input.
 
 use outcore_image::{Error, Result};
+use std::fmt::{Display, Formatter};
 
 /// The operator of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -135,6 +136,38 @@ impl Condition {
         };
         Condition::new(column, written, values.into_iter().map(value_of).collect::<Result<_>>()?)
     }
+}
+
+/// A condition as [`Condition::parse`] reads it.
+impl Display for Condition {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        let is_plain = self.column.chars().all(|c| c.is_alphanumeric() || ['_', '.', '-'].contains(&c));
+        let column = if is_plain { self.column.clone() } else { quoted(&self.column) };
+        let is_list = self.values.len() != 1;
+        let written = match self.comparison {
+            Comparison::Equal if is_list => "in",
+            Comparison::NotEqual if is_list => "not in",
+            Comparison::Equal => "=",
+            Comparison::NotEqual => "!=",
+            Comparison::Less => "<",
+            Comparison::LessOrEqual => "<=",
+            Comparison::Greater => ">",
+            Comparison::GreaterOrEqual => ">=",
+        };
+        let value = |value: &Option<Literal>| match value {
+            None => "null".to_owned(),
+            Some(literal) if literal.is_string => quoted(&literal.text),
+            Some(literal) => literal.text.clone(),
+        };
+        let values: Vec<String> = self.values.iter().map(value).collect();
+        write!(f, "{column} {written} {}", values.join(","))
+    }
+}
+
+/// A text in quotes that it does not contain, if there are such.
+fn quoted(text: &str) -> String {
+    let quote = if text.contains('"') { '\'' } else { '"' };
+    format!("{quote}{text}{quote}")
 }
 
 /// Values between commas, which do not count within quotes.

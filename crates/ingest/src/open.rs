@@ -6,7 +6,7 @@
 use crate::batch::{EdgeBatch, FileCounts, IdKind, InputOptions, Source};
 use crate::bipartite::with_sides;
 use crate::chain;
-use crate::conditions::with_conditions;
+use crate::conditions::{in_named_order, with_conditions};
 use crate::format::Format;
 use crate::input::context::InputContext;
 use crate::input::file::Input;
@@ -47,7 +47,7 @@ pub fn open(runtime: &Runtime, paths: &[PathBuf], options: &InputOptions) -> Res
     check_declared(&source, &files.paths[0])?;
     partitions.check_ends(&source)?;
     note_files(&mut source, &files.paths);
-    let source = with_conditions(source, options)?;
+    let source = in_named_order(with_conditions(source, options)?, &options.attributes);
     let mut source = with_sides(source, options)?;
     if unread > 0 {
         let note = format!("Files in folders that do not meet --where, which were left out: {unread} of {count}.");
@@ -58,6 +58,7 @@ pub fn open(runtime: &Runtime, paths: &[PathBuf], options: &InputOptions) -> Res
         source.facts.sampled = SampledFiles::new(&files.paths, partitions, [options.clone(), beside]);
     }
     source.facts.files = files;
+    source.facts.given.set_all(options);
     source.with_id_type(options.ids)
 }
 
@@ -188,7 +189,9 @@ pub fn with_vertex_table(runtime: &Runtime, source: Source, table: &Path, option
     opened.note_late(move || {
         (!has_rows.load(Ordering::Relaxed)).then(|| format!("{called}: the table of vertices has no rows.")) //
     });
-    with_vertices(source, opened, &name)
+    let mut source = with_vertices(source, opened, &name)?;
+    source.facts.given.set("vertex_table", name);
+    Ok(source)
 }
 
 /// Visits the ids of a list of vertices in a file, as text, with their lines where it is text: one id a line, as in a

@@ -189,6 +189,7 @@ pub mod front_ends {
         Choice, Declaration, Declared, DefaultValue, Fact, InputFile, Kind, NamedFact, Names, NotConverged,
         OptionValues, Parameter, Signature, Value, named, option_of,
     };
+    pub use outcore_format::{COMMIT, version_text};
     pub use outcore_graph::{
         EXPORT_ENDINGS, VERTEX_ENDINGS, check_export_memory, check_vertex_table, export_with, takes_results,
     };

@@ -2,10 +2,10 @@
 
 use crate::Report;
 use crate::steps::{amplification, bytes_wanted};
-use crate::summary::calendar_text;
 use crate::timeline::Timeline;
 use outcore_image::{Stats, Step};
 use outcore_io::Sample;
+use outcore_io::backend::calendar_text;
 use serde_json::{Map, Value, json};
 
 /// The version of the schema: another one where a key goes or changes what it means, the same where one is added.

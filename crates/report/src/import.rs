@@ -22,7 +22,8 @@ const OF_IMAGE: [&str; 10] = [
     "order",
 ];
 /// Keys that have a section of their own; all others say how the input was read.
-const ELSEWHERE: [&str; 5] = ["first_edges", "notes", "stats", "first_files", "first_files_not_read"];
+const ELSEWHERE: [&str; 6] =
+    ["first_edges", "notes", "stats", "first_files", "first_files_modified", "first_files_not_read"];
 
 /// The page of an import in this runtime, without its call and its options.
 pub fn of_import(runtime: &Runtime, summary: &ImportSummary, needs: &ImportEstimate, samples: Vec<Sample>) -> Report {

@@ -27,7 +27,7 @@ pub use escape::escape;
 pub use import::of_import;
 pub use options::{OptionText, call_text, cut, shell_text};
 pub use page::page;
-pub use summary::{SomeRows, Summary, calendar_text};
+pub use summary::{SomeRows, Summary};
 
 use outcore_algo::Estimate;
 use outcore_image::Stats;

@@ -362,6 +362,8 @@ fn facts() -> ImportFacts {
         first_comment: text(),
         files_read: Some(1),
         first_files: Some(vec![("a.csv".to_owned(), Some(1))]),
+        first_files_modified: Some(vec![text()]),
+        images_read: Some(vec![("a.oc".to_owned(), "0123456789abcdef".to_owned())]),
         files_without_edges: Some(1),
         first_files_without_edges: Some(vec!["b.csv".to_owned()]),
         files_not_read: Some(1),
@@ -369,6 +371,9 @@ fn facts() -> ImportFacts {
         columns_not_read: Some(vec!["d".to_owned()]),
         rows_left_out: Some(1),
         edges_left_out: Some(1),
+        conditions: Some(vec!["amount >= 100".to_owned()]),
+        options: Some(vec![("weight".to_owned(), "amount".to_owned())]),
+        outcore_version: text(),
         ..ImportFacts::default()
     }
 }
@@ -439,6 +444,7 @@ fn the_manifest_of_an_array_has_the_members_that_the_table_names() {
         dimensions: 2,
         names: Some(vec!["a".into(), "b".into()]),
         made_by: Some("persist".into()),
+        outcore_version: Some("1.0.0".into()),
     };
     let all: serde_json::Value = serde_json::from_slice(&manifest.to_bytes()).unwrap();
     assert_eq!(members(&all), ["checksum", "manifest"].map(str::to_owned).into());

@@ -109,7 +109,7 @@ impl Default for GenerateOptions {
 /// A scale or a number of edges that is too large.
 pub fn source(options: &GenerateOptions) -> Result<Source> {
     let generator = Generator::new(options)?;
-    let facts = Facts {
+    let mut facts = Facts {
         format: options.shape.name(),
         directed: options.shape.directed(),
         weights: options.weights.map(|_| "weight".to_owned()),
@@ -119,6 +119,9 @@ pub fn source(options: &GenerateOptions) -> Result<Source> {
         edges: Some(generator.edges),
         ..Facts::default()
     };
+    facts.given.set("scale", options.scale.to_string());
+    facts.given.set("edge_factor", options.edge_factor.to_string());
+    facts.given.set("seed", options.seed.to_string());
     let generator = Arc::new(generator);
     Ok(Source::new(facts, generator.clone(), Generated { generator, next: 0 }))
 }

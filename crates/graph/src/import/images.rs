@@ -15,7 +15,7 @@ use arrow_schema::Schema;
 use outcore_format::IdType;
 use outcore_image::{Error, ImageOptions, MANIFEST, Result};
 use outcore_ingest::{
-    Attributes, Condition, Facts, Files, InputOptions, SIDES, Source, WhichVertices, chained, check_different,
+    Attributes, Condition, Facts, Files, Given, InputOptions, SIDES, Source, WhichVertices, chained, check_different,
     from_batches, images_of_pattern, narrowed, rows_that_meet, with_attributes, with_vertices,
 };
 use outcore_io::Runtime;
@@ -170,6 +170,7 @@ pub fn open_several(
     let facts = source.facts_mut();
     facts.notes.extend(not_read.note());
     facts.files.extend(&not_read);
+    facts.given.set_all(options);
     Ok(source)
 }
 
@@ -241,7 +242,9 @@ pub fn of_graph(graph: Graph, options: &InputOptions, part: Part) -> Result<Sour
         let text = format!("{path}: an image has its own columns; leave --{name} out, which is for files beside it");
         return Err(Error::Usage(text));
     }
-    source_of(graph, options, part, None)
+    let mut source = source_of(graph, options, part, None)?;
+    source.facts_mut().given.set_all(options);
+    Ok(source)
 }
 
 /// The edges of a graph, whose ids begin with these prefixes if it has two sides: then an import names the side of each
@@ -259,6 +262,11 @@ fn source_of(graph: Graph, options: &InputOptions, part: Part, sides: Option<&[S
         ..InputOptions::default()
     };
     let Wanted { vertices, left_out, has_met, ends, conditions } = Wanted::of(&graph, &options.conditions, &part)?;
+    let mut given = Given { images: vec![(graph.path().to_owned(), graph.manifest().image_id)], ..Given::default() };
+    given.set_flag("reverse", part.reversed);
+    if let Some(vertices) = &part.vertices {
+        given.set("vertices", format!("{} of {}", vertices.count(), graph.vertices()));
+    }
     let has_all = ends.iter().all(Option::is_none);
     let unmet = (options.conditions.len() > conditions.len()).then(|| Arc::new(AtomicU64::new(0)));
     let rows = graph.manifest().rows.filter(|_| vertices.is_none() && !part.reversed);
@@ -303,6 +311,7 @@ fn source_of(graph: Graph, options: &InputOptions, part: Part, sides: Option<&[S
         (facts.id_type, facts.sides_are_integers) = (kind, is_matrix);
     }
     facts.notes = Vec::from_iter(note);
+    facts.given = given;
     facts.unmet.extend(unmet);
     facts.unmet_vertices = left_out.filter(|_| !has_met).unwrap_or(0);
     source.with_id_type(options.ids)

@@ -19,7 +19,7 @@ use super::places;
 use super::read::{Chunk, Input, ReadEdge, read};
 use super::sample::Sample;
 use super::sides;
-use super::summary::of_files;
+use super::summary::{given_options, of_files, times_of_files};
 use super::translate::{Partitioned, Translation, table_bytes};
 use outcore_format::{
     FORMAT_NAME, FORMAT_VERSION, IdColumn, ImportFacts, ListFile, MAX_VERTICES, Manifest, Order, ValueColumn, ValueType,
@@ -50,6 +50,8 @@ pub(super) struct Job<'a> {
     /// Number of vertices that are rows of a rectangular matrix, if it is one.
     pub rows: Option<u64>,
     pub facts: Facts,
+    /// When the first of the files were last written to, before they are read.
+    modified: Option<Vec<Option<String>>>,
     /// There is an image of that name already.
     replaces: bool,
     pub plan: Plan,
@@ -119,6 +121,7 @@ impl<'a> Job<'a> {
             directed,
             mirrored,
             rows,
+            modified: times_of_files(runtime.backend(), &facts.files),
             facts,
             replaces,
             plan,
@@ -268,6 +271,8 @@ impl<'a> Job<'a> {
             comments: text.as_ref().map(|_| input.comments.0),
             first_comment: input.comments.1.clone(),
             rows_left_out: Some(input.rows_left_out),
+            first_files_modified: self.modified.clone(),
+            options: Some(given_options(&self.facts, self.options)),
             ..of_files(&self.facts)
         }
     }

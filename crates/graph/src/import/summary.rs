@@ -1,17 +1,23 @@
 //! Report of an import, as one object for programs: what Python returns, and the shell writes as JSON.
 
-use super::options::{ImportReport, ImportStats};
+use super::options::{ImportOptions, ImportReport, ImportStats, OrderChoice, SelfLoops};
 use crate::look::info::named;
-use outcore_format::{ImportFacts, Order};
-use outcore_ingest::Facts;
+use outcore_format::{ImportFacts, Order, version_text};
+use outcore_ingest::{Choice, Facts, Files};
+use outcore_io::Backend;
+use outcore_io::backend::{FileKind, calendar_text};
 use serde::Serialize;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// Number of files whose names stand in an image, of each kind; and that of columns that were not read.
 const FIRST_FILES: usize = 20;
 const FIRST_COLUMNS: usize = 100;
-/// Most characters of the name of a column.
+/// Number of conditions and options that stand in an image, of each.
+const FIRST_OPTIONS: usize = 100;
+/// Most characters of the name of a column, and of a condition or the value of an option.
 const COLUMN_CHARACTERS: usize = 200;
+const OPTION_CHARACTERS: usize = 2000;
 
 /// Report of an import.
 #[derive(Clone, Debug, Serialize)]
@@ -88,6 +94,8 @@ pub(super) fn of_files(facts: &Facts) -> ImportFacts {
     not_read.sort_unstable();
     let (are_files, are_counted) = (!files.paths.is_empty(), !files.edges.is_empty());
     let columns = facts.unread.iter().map(|name| name.chars().take(COLUMN_CHARACTERS).collect());
+    let images = facts.given.images.iter().map(|(path, id)| (name(path), format!("{id:016x}")));
+    let conditions = facts.given.conditions.iter().map(|text| text.chars().take(OPTION_CHARACTERS).collect());
     ImportFacts {
         files_read: are_files.then_some(files.paths.len() as u64),
         first_files: are_files.then(|| files.paths.iter().map(name).zip(edges).take(FIRST_FILES).collect()),
@@ -97,6 +105,35 @@ pub(super) fn of_files(facts: &Facts) -> ImportFacts {
         first_files_not_read: are_files.then(|| first(not_read)),
         columns_not_read: Some(columns.take(FIRST_COLUMNS).collect()),
         edges_left_out: Some(facts.edges_unmet()),
+        images_read: (images.len() > 0).then(|| images.take(FIRST_FILES).collect()),
+        conditions: Some(conditions.take(FIRST_OPTIONS).collect()),
+        outcore_version: Some(version_text()),
         ..ImportFacts::default()
     }
+}
+
+/// When the first of the files were last written to, where the input is files.
+pub(super) fn times_of_files(backend: &Arc<dyn Backend>, files: &Files) -> Option<Vec<Option<String>>> {
+    let time = |path: &PathBuf| {
+        let file = backend.named(path).filter(|file| file.kind == FileKind::File);
+        file.and_then(|file| file.modified).map(calendar_text)
+    };
+    (!files.paths.is_empty()).then(|| files.paths.iter().take(FIRST_FILES).map(time).collect())
+}
+
+/// The options of an import that were given, beside those that other facts tell.
+pub(super) fn given_options(facts: &Facts, options: &ImportOptions) -> Vec<(String, String)> {
+    let mut given = facts.given.clone();
+    if options.self_loops != SelfLoops::default() {
+        given.set("self_loops", options.self_loops.name());
+    }
+    if options.order != OrderChoice::default() {
+        given.set("order", options.order.name());
+    }
+    if options.require_edges > 0 {
+        given.set("require_edges", options.require_edges.to_string());
+    }
+    given.set_flag("refuse_empty_files", options.refuse_empty_files);
+    let cut = |(name, value): (String, String)| (name, value.chars().take(OPTION_CHARACTERS).collect());
+    given.options.into_iter().take(FIRST_OPTIONS).map(cut).collect()
 }

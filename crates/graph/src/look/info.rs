@@ -72,6 +72,10 @@ pub struct GraphInfo {
     pub files_read: Option<u64>,
     /// The names of the first of them, and their edges.
     pub first_files: Option<Vec<(String, Option<u64>)>>,
+    /// When they were last written to before the import, in ISO 8601 and UTC.
+    pub first_files_modified: Option<Vec<Option<String>>>,
+    /// The paths and ids of the first images among the inputs.
+    pub images_read: Option<Vec<(String, String)>>,
     /// Number of those without edges.
     pub files_without_edges: Option<u64>,
     /// The names of the first of these.
@@ -86,6 +90,12 @@ pub struct GraphInfo {
     pub rows_left_out: Option<u64>,
     /// Edges that were left out since they do not meet conditions.
     pub edges_left_out: Option<u64>,
+    /// The first conditions that edges had to meet.
+    pub conditions: Option<Vec<String>>,
+    /// Other options of the import that were given, and their values as text.
+    pub options: Option<Vec<(String, String)>>,
+    /// The version of Outcore that made the image, and the commit of a release.
+    pub outcore_version: Option<String>,
     /// Entries of all lists: an edge has two.
     pub stored_edges: u64,
     /// Pages of all lists.
@@ -147,6 +157,8 @@ impl Graph {
             first_comment: import.first_comment.clone(),
             files_read: import.files_read,
             first_files: import.first_files.clone(),
+            first_files_modified: import.first_files_modified.clone(),
+            images_read: import.images_read.clone(),
             files_without_edges: import.files_without_edges,
             first_files_without_edges: import.first_files_without_edges.clone(),
             files_not_read: import.files_not_read,
@@ -154,6 +166,9 @@ impl Graph {
             columns_not_read: import.columns_not_read.clone(),
             rows_left_out: import.rows_left_out,
             edges_left_out: import.edges_left_out,
+            conditions: import.conditions.clone(),
+            options: import.options.clone(),
+            outcore_version: import.outcore_version.clone(),
             stored_edges,
             pages: out.pages + in_lists.map_or(0, |lists| lists.pages),
             image_bytes,

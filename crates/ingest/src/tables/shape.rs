@@ -17,6 +17,7 @@ use std::path::PathBuf;
 /// shape of more than 2^64 rows and columns.
 pub fn with_shape(mut source: Source, [rows, columns]: [u64; 2]) -> Result<Source> {
     let facts = &mut source.facts;
+    facts.given.set("shape", format!("{rows},{columns}"));
     let shape = format!("the shape {rows} x {columns}");
     let refused = |found: &str| {
         let expected = format!("a list or a table of row and column indices for {shape}");

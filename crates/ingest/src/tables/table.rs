@@ -62,8 +62,9 @@ pub fn from_batches(reader: Box<dyn RecordBatchReader + Send>, name: &str, optio
     let facts = columns.facts("arrow");
     let left_out = LeftOut::new(options.nulls);
     let parser = TableParser { path, columns, longest_id_bytes: LONGEST_ID_BYTES, left_out };
-    with_sides(with_conditions(TableBlocks::source(facts, parser, batches), options)?, options)?
-        .with_id_type(options.ids)
+    let mut source = with_sides(with_conditions(TableBlocks::source(facts, parser, batches), options)?, options)?;
+    source.facts.given.set_all(options);
+    source.with_id_type(options.ids)
 }
 
 #[derive(Clone, Debug)]

@@ -118,6 +118,7 @@ impl MemoryFile {
             len_bytes: self.content().len_bytes,
             identity: (u64::MAX, self.number),
             access: Access::default(),
+            modified: None,
         }
     }
 

@@ -5,6 +5,7 @@
 //! its own in memory, beside another back end) and `sim` (a device that fails on purpose and loses unsynced changes,
 //! for tests). A meter (`metered.rs`) before any of them counts the disk space of files.
 
+mod calendar;
 mod crash;
 mod ledger;
 mod memory;
@@ -15,6 +16,7 @@ mod sim;
 pub(crate) mod system;
 mod uring;
 
+pub use calendar::calendar_text;
 pub use crash::{CrashStates, State};
 pub use memory::{Memory, MemoryFile};
 pub use metered::{DiskUse, Metered};
@@ -315,6 +317,8 @@ pub struct FileStatus {
     pub identity: (u64, u64),
     /// Mode, owner and group.
     pub access: Access,
+    /// Time of the last write, in seconds since 1970 began in UTC; none of nodes in memory.
+    pub modified: Option<u64>,
 }
 
 /// Mode, owner and group of a file or directory; those of nodes in memory are zero.

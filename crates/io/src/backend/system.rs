@@ -265,7 +265,8 @@ pub(crate) fn look(what: What<'_>) -> Result<FileStatus> {
             _ => FileKind::Other,
         };
         let access = Access { mode: metadata.mode() & MODE_BITS, owner: metadata.uid(), group: metadata.gid() };
-        FileStatus { kind, len_bytes: metadata.len(), identity: (metadata.dev(), metadata.ino()), access }
+        let (identity, modified) = ((metadata.dev(), metadata.ino()), u64::try_from(metadata.mtime()).ok());
+        FileStatus { kind, len_bytes: metadata.len(), identity, access, modified }
     };
     match what {
         What::Open(file) => file.system()?.metadata().map(status),
@@ -293,7 +294,8 @@ fn look_at(directory: RawFd, name: &CStr) -> Result<FileStatus> {
     #[allow(clippy::unnecessary_cast)]
     let mode = facts.st_mode as u32 & MODE_BITS;
     let access = Access { mode, owner: facts.st_uid, group: facts.st_gid };
-    Ok(FileStatus { kind, len_bytes, identity, access })
+    let modified = u64::try_from(facts.st_mtime).ok();
+    Ok(FileStatus { kind, len_bytes, identity, access, modified })
 }
 
 pub(crate) fn list(directory: Location<'_>) -> Result<Vec<OsString>> {
