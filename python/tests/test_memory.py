@@ -479,7 +479,7 @@ def test_the_programs_of_the_documentation(scratch, program):
 def test_the_default_limit_leaves_room_under_that_of_the_system(scratch, kind):
     oc.import_graph((np.arange(1_000_000), np.arange(1_000_000) // 2), "large.oc")
     number = getattr(resource, kind)
-    for most in (256, 320, 512, 1024, 2048):
+    for most in (256, 1024):
         limit = lambda most=most: resource.setrlimit(number, (most << 20, most << 20))
         run = lambda *words, limit=limit: subprocess.run(
             [OUTCORE, *words], capture_output=True, text=True, preexec_fn=limit

@@ -175,7 +175,7 @@ def test_images_keep_where_they_came_from(scratch):
     shell, python = oc.Graph("shell.oc").info(), oc.Graph("python.oc").info()
     for info in (shell, python, report):
         assert info["first_files_modified"] == ["2023-11-14T22:13:20Z", "2023-11-15T22:13:20Z"]
-        assert (info["outcore_version"].split()[0], info["images_read"]) == (oc.__version__, None)
+        assert (info["outcore_version"].split()[0], info.get("images_read")) == (oc.__version__, None)
         assert (info["duplicates_policy"], info["edges_left_out"]) == ("sum", 2)
     assert (shell["conditions"], python["conditions"]) == (["amount >= 100", 'kind in "x",z'], ["amount >= 100", 'kind in "x","z"'])
     assert given(shell) == {"weight": "amount", "require_edges": "2"}
@@ -206,3 +206,24 @@ def test_arrays_say_which_version_made_them(scratch):
     outcore("import", "--as", "array", "x.npy", "x.oc")
     info = json.loads(outcore("info", "x.oc", "--json").stdout)["result"]
     assert info["outcore_version"].split()[0] == oc.__version__
+
+
+@needs_command
+def test_links_in_a_circle_and_missing_folders_are_named(scratch):
+    with open("e.csv", "w") as file:
+        file.write("1,2\n2,3\n")
+    outcore("import", "e.csv", "g.oc")
+    os.symlink("loop", "loop")
+    for words in (["import", "loop", "x.oc"], ["import", "e.csv", "loop"], ["info", "loop"], ["run", "pagerank", "loop"]):
+        refused = outcore(*words, check=False)
+        assert refused.returncode != 0 and b"loop: Too many levels of symbolic links" in refused.stderr, refused
+    for folder, why in (("missing", b"No such file"), ("e.csv", b"Not a directory"), ("loop", b"Too many levels")):
+        refused = outcore("import", "e.csv", "x.oc", "--temporary", folder, check=False)
+        assert b"cannot make temporary files in " + folder.encode() + b": " + why in refused.stderr
+    os.mkdir(b"f\xff")
+    shutil.copy("e.csv", b"f\xff/d\xfe.csv")
+    outcore("import", b"f\xff", b"i\xff.oc", "--temporary", b"f\xff")
+    outcore("import", b"f\xff/*.csv", b"i\xff.oc", "--replace")
+    assert json.loads(outcore("info", b"i\xff.oc", "--json").stdout)["result"]["files_read"] == 1
+    outcore("export", b"i\xff.oc", b"f\xff/out.csv")
+    assert os.listdir() and not os.path.lexists("x.oc")

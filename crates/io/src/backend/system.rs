@@ -36,7 +36,10 @@ pub(crate) fn open(place: Location<'_>, how: Open) -> Result<File> {
         Open::Nameless => nameless(&place.path()),
     };
     opened.map_err(|error| match error.raw_os_error() {
-        Some(libc::ELOOP) => unlike("a link, which is not followed"),
+        // Where links are followed, these lead in a circle.
+        Some(libc::ELOOP) if !matches!(how, Open::Directory | Open::Input | Open::Nameless) => {
+            unlike("a link, which is not followed")
+        }
         Some(libc::ENXIO) => unlike("a socket or a device"),
         _ => error,
     })
