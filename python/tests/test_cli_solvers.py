@@ -7,7 +7,6 @@ import re
 import shutil
 import signal
 import subprocess
-import time
 
 import numpy as np
 import pandas
@@ -528,8 +527,9 @@ def test_interrupted_solvers_leave_nothing_behind(tmp_path):
     path = tmp_path / "path.oc"
     oc.import_graph((np.arange(500_000), np.arange(1, 500_001)), path, directed=False)
     command = [OUTCORE, "run", "eigsh", path, "--which", "SA", "--output", tmp_path / "v.npy", "--memory", "64MiB"]
+    command += ["--progress", "json"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        time.sleep(1.5)
+        assert "start" in process.stderr.readline()
         process.send_signal(signal.SIGINT)
         said = process.communicate()[1]
     assert process.returncode == 130 and "stopped" in said, said
