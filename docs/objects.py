@@ -12,41 +12,18 @@ from typing import Any
 ROOT = pathlib.Path(__file__).parents[1]
 FIELD = re.compile(r"((?:    ///[^\n]*\n)+)((?:    #\[[^\n]*\n)*)    (?:pub )?(\w+): ([^\n]*),\n")
 NUMBERS = {"u16": "integer", "u32": "integer", "u64": "integer", "usize": "integer", "f64": "number"}
-TEXTS = ("String", "&'static str", "&'a str", "Order")
+TEXTS = ("String", "&'static str", "&'a str", "Order", "PathBuf")
 
-# What an error may have beside its kind: the fields of the errors in Rust (crates/io/src/error/fields.rs).
-ERROR = {
-    "kind": ("string", "The kind, by its name; see [errors](errors.md)"),
-    "exit_code": ("integer", "The exit code of the command"),
-    "message": ("string", "The message, in a sentence"),
-    "path": ("string", "The file, image or folder"),
-    "line": (["integer", "null"], "`input`: the line from 1, or the row or record of a binary file"),
-    "expected": ("string", "What was expected"),
-    "found": ("string", "What was found"),
-    "advice": ("string", "What to do; may be empty"),
-    "purpose": ("string", "`memory`, `disk`: what needs it"),
-    "needed_bytes": ("integer", "`memory`, `disk`: what it needs"),
-    "available_bytes": ("integer", "`memory`: what is left"),
-    "limit_bytes": ("integer", "`memory`: the limit"),
-    "advised_bytes": ("integer", "`memory`: a limit that is enough"),
-    "most_bytes": (["integer", "null"], "`memory`: the limit of the system for the memory of the process"),
-    "free_bytes": ("integer", "`disk`: what is free"),
-    "operation": ("string", "What failed: `read`, `create`, ..."),
-    "offset_bytes": (["integer", "null"], "The place in the file, from 0"),
-    "os_error": (["integer", "null"], "The error number of the system, such as 28 for `ENOSPC`"),
-    "is_image": ("boolean", "`exists`: whether an image is in the way"),
-    "reason": ("string", "`exists`: why it cannot be replaced; may be empty"),
-    "id": ("string", "`no_vertex`: the id"),
-    "ids": ("string", "`no_vertex`: what ids the graph has, in words"),
-    "vertex": ("integer", "`no_vertex`: the number"),
-    "vertices": ("integer", "`no_vertex`: how many vertices there are"),
-    "before": ("integer", "A vertex"),
-    "after": ("integer", "The vertex behind it, which should be greater"),
-    "name": ("string", "What another process opened"),
-    "opened_by": ("integer", "That process"),
-    "most": ("integer", "The most threads"),
-    "earlier": ("string", "The error of a stream that failed before"),
-}
+# Errors: their variants with comments, which of their fields an object has under which key, and their kinds.
+ERRORS = "crates/io/src/error.rs"
+ENTRIES = re.compile(r"Error::(\w+) \{[^}]*\} => (?:\{\s*)?entries!\(\s*map, (.*?)\),?\n", re.DOTALL)
+KINDS = re.compile(r"((?:\|?\s*Error::\w+[^|=]*)+)=> ErrorKind::(\w+),")
+# The keys that all errors have.
+ERROR = [
+    ("kind", {"type": "string"}, "The kind, by its name; see [errors](errors.md)"),
+    ("exit_code", {"type": "integer"}, "The exit code of the command"),
+    ("message", {"type": "string"}, "The message, in a sentence"),
+]
 
 # Where the structures are, how their sections are called, and what they hold beside their own fields.
 STRUCTURES: dict[str, tuple[str, str, str, list[str]]] = {
@@ -54,8 +31,12 @@ STRUCTURES: dict[str, tuple[str, str, str, list[str]]] = {
     "option": ("crates/cli/src/object.rs", "Given", "An option, `options.NAME`", []),
     "image": ("crates/table/src/origin.rs", "NamedImage", "`image`", []),
     "file": ("crates/cli/src/object.rs", "Written", "An item of `files`", []),
-    "run_plan": ("crates/report/src/lib.rs", "Planned", "`plan` of `run`", []),
-    "import_plan": ("crates/graph/src/import/estimate.rs", "ImportEstimate", "`plan` of `import`", []),
+    "run_plan": ("crates/cli/src/plan.rs", "RunPlan", "`plan` of `run`", []),
+    "vectors_plan": ("crates/cli/src/plan.rs", "VectorsPlan", "`plan.vectors` of a solver", []),
+    "output_plan": ("crates/cli/src/plan.rs", "OutputPlan", "An item of `plan.outputs`", []),
+    "files_plan": ("crates/cli/src/plan.rs", "FilesPlan", "`plan.files` of a product", []),
+    "import_plan": ("crates/cli/src/convert.rs", "ImportPlan", "`plan` of `import`", ["import_estimate"]),
+    "import_estimate": ("crates/graph/src/import/estimate.rs", "ImportEstimate", "Needs, in `plan` of `import`", []),
     "run_stats": ("crates/image/src/stats.rs", "Stats", "`stats` of `run`", ["sweep"]),
     "step": ("crates/image/src/stats.rs", "Step", "An item of `stats.steps`", ["sweep"]),
     "sweep": ("crates/image/src/stats.rs", "SweepStats", "Reads, in `stats` of `run` and its steps", []),
@@ -69,11 +50,13 @@ STRUCTURES: dict[str, tuple[str, str, str, list[str]]] = {
     "info_result": ("crates/graph/src/look/info.rs", "GraphInfo", "`result` of `info`", []),
     "array_info_result": ("crates/cli/src/image.rs", "ArrayFacts", "`result` of `info` of an array", []),
     "file_info_result": ("crates/cli/src/image.rs", "FileFacts", "`result` of `info` of a file", []),
+    "holder": (ERRORS, "Holder", "An item of `error.holders`", []),
 }
 # Fields that are objects of their own, and those that are none of the result.
 HELD = {
     ("object", "options"): "option", ("object", "image"): "image", ("object", "files"): "file",
-    ("run_stats", "steps"): "step",
+    ("run_stats", "steps"): "step", ("run_plan", "vectors"): "vectors_plan", ("run_plan", "outputs"): "output_plan",
+    ("run_plan", "files"): "files_plan",
 }  # fmt: skip
 ELSEWHERE = {("import_result", "stats"), ("import_result", "notes")}
 
@@ -90,17 +73,26 @@ def typed(rust: str) -> dict[str, Any]:
         return {"type": "boolean"}
     if rust in TEXTS:
         return {"type": "string"}
+    if rust == "std::io::Error":
+        return {"type": ["integer", "null"]}
+    if rust == "Vec<Holder>":
+        return {"type": "array", "items": {"$ref": "#/$defs/holder"}}
     if members := re.fullmatch(r"(?:Vec<(.*)>|&'a \[(.*)\])", rust):
         return {"type": "array", "items": typed(members[1] or members[2])}
     if pair := re.fullmatch(r"\((.*)\)", rust):
         parts = [typed(part) for part in pair[1].split(", ")]
         return {"type": "array", "prefixItems": parts, "minItems": len(parts), "maxItems": len(parts)}
-    assert rust in ("Json", "&'a Json", "&'a Map<String, Json>", "Option<Found<'a>>", "Found<'a>"), rust
+    assert rust in ("Json", "&'a Json", "&'a Map<String, Json>", "Found"), rust
     return {}
 
 
 def nullable(kind: str | list[str]) -> list[str]:
-    return [*([kind] if isinstance(kind, str) else kind), *([] if "null" in kind else ["null"])]
+    return [*as_list(kind), *([] if "null" in kind else ["null"])]
+
+
+def meaning_of(comment: str) -> str:
+    lines = [line.strip().removeprefix("///").strip() for line in comment.splitlines()]
+    return " ".join(lines).removesuffix(".").replace("`None`", "null")
 
 
 def fields(name: str) -> list[tuple[str, dict[str, Any], str, bool]]:
@@ -112,18 +104,55 @@ def fields(name: str) -> list[tuple[str, dict[str, Any], str, bool]]:
     for comment, attributes, key, rust in FIELD.findall(body[1] + "\n"):
         if "flatten" in attributes or (name, key) in ELSEWHERE:
             continue
-        lines = [line.strip().removeprefix("///").strip() for line in comment.splitlines()]
-        meaning = " ".join(lines).removesuffix(".").replace("`None`", "null")
+        meaning = meaning_of(comment)
         if held := HELD.get((name, key)):
             reference = {"$ref": f"#/$defs/{held}"}
             schema: dict[str, Any] = {"type": "object", "additionalProperties": reference}
             if held != "option":
-                is_list = rust.startswith("Vec")
+                is_list = rust.startswith(("Vec", "&'a ["))
                 schema = {"type": "array", "items": reference} if is_list else {"anyOf": [reference, {"type": "null"}]}
         else:
             schema = typed(rust)
         found.append((key, schema, meaning, "skip_serializing_if" not in attributes))
     return found
+
+
+def error_fields() -> list[tuple[str, dict[str, Any], str]]:
+    """The key, the schema and the meaning of all fields of errors, by the kinds that have them."""
+    paths = (ERRORS, "crates/io/src/error/kind.rs", "crates/io/src/error/fields.rs")
+    declarations, kinds_of, entries_of = [(ROOT / path).read_text() for path in paths]
+    body = re.search(r"pub enum Error \{\n(.*?)\n\}", declarations, re.DOTALL)
+    assert body
+    declared: dict[tuple[str, str], tuple[dict[str, Any], str]] = {}
+    for variant, inner in re.findall(r"    (\w+) \{\n(.*?)\n    \},", body[1], re.DOTALL):
+        for comment, key, rust in re.findall(r"((?:        ///[^\n]*\n)+)        (\w+): ([^\n]*),", inner):
+            declared[variant, key] = (typed(rust), meaning_of(comment))
+    kinds: dict[str, str] = {}
+    for variants, kind in KINDS.findall(kinds_of):
+        name = re.sub(r"(?<!^)([A-Z])", r"_\1", kind).lower()
+        kinds |= dict.fromkeys(re.findall(r"Error::(\w+)", variants), f"`{name}`")
+    schemas: dict[str, dict[str, Any]] = {}
+    meanings: dict[str, dict[str, list[str]]] = {}
+    entries = ENTRIES.findall(entries_of)
+    assert {variant for variant, _ in entries} >= {variant for variant, _ in declared}, entries
+    for variant, inner in entries:
+        for key, field in re.findall(r"(\w+): &?(?:text\()?(\w+)", inner):
+            schema, meaning = declared[variant, field]
+            if key == "os_error":
+                meaning += ": its number, such as 28 for `ENOSPC`"
+            both = [kind for one in (schemas.get(key, schema), schema) for kind in as_list(one["type"])]
+            both = list(dict.fromkeys(both))
+            schemas[key] = {**schema, "type": both if len(both) > 1 else both[0]}
+            of_kinds = meanings.setdefault(key, {}).setdefault(meaning, [])
+            # A failed operation on a file is of many kinds.
+            kind = kinds.get(variant, "operations on files")
+            of_kinds += [] if kind in of_kinds else [kind]
+    texts = [[f"{', '.join(of)}: {meaning}" for meaning, of in meanings[key].items()] for key in schemas]
+    return [(key, schema, "; ".join(text)) for (key, schema), text in zip(schemas.items(), texts, strict=True)]
+
+
+def as_list(kind: str | list[str]) -> list[str]:
+    return [kind] if isinstance(kind, str) else kind
 
 
 def definition(name: str) -> dict[str, Any]:
@@ -154,8 +183,8 @@ def schema() -> dict[str, Any]:
     }
     definitions["error"] = {
         "type": "object",
-        "properties": {key: {"type": kind, "description": meaning} for key, (kind, meaning) in ERROR.items()},
-        "required": ["kind", "exit_code", "message"],
+        "properties": {key: {**kind, "description": meaning} for key, kind, meaning in [*ERROR, *error_fields()]},
+        "required": [key for key, _, _ in ERROR],
     }
     whole = definition("object")
     whole["properties"]["schema"]["const"] = 1
@@ -180,8 +209,7 @@ def schema_text() -> str:
 def type_text(schema: dict[str, Any]) -> str:
     if "prefixItems" in schema:
         return "[" + ", ".join(type_text(part) for part in schema["prefixItems"]) + "]"
-    kinds = schema.get("type", "object or null")
-    kinds = [kinds] if isinstance(kinds, str) else kinds
+    kinds = as_list(schema.get("type", "object or null"))
     words = {"array": "list", "boolean": "true or false", "integer": "whole number", "string": "text"}
     items = schema.get("items", {})
     of = " of objects"
@@ -199,5 +227,5 @@ def tables() -> str:
         rows = [f"| `{key}` | {type_text(kind)} | {meaning} |" for key, kind, meaning, _ in fields(name)]
         beside = "".join(f", and the keys of *{STRUCTURES[part][2]}*" for part in parts)
         text += f"### {title}\n\n| key{beside} | type | meaning |\n|---|---|---|\n" + "\n".join(rows) + "\n\n"
-    rows = [f"| `{key}` | {type_text({'type': kind})} | {meaning} |" for key, (kind, meaning) in ERROR.items()]
+    rows = [f"| `{key}` | {type_text(kind)} | {meaning} |" for key, kind, meaning in [*ERROR, *error_fields()]]
     return text + "### `error`\n\n| key | type | meaning |\n|---|---|---|\n" + "\n".join(rows) + "\n"

@@ -5,6 +5,7 @@ mod kind;
 mod sizes;
 mod text;
 
+use serde::Serialize;
 use std::path::{Path, PathBuf};
 
 pub use kind::ErrorKind;
@@ -348,7 +349,7 @@ impl std::error::Error for Error {
 }
 
 /// A holder of memory.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Holder {
     /// Purpose and owner of the memory.

@@ -4,7 +4,8 @@ use super::Error;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 /// Serialised, an error has the keys `kind`, `exit_code` and `message`, and those of its own fields: such as `path` and
-/// `line`, or `needed_bytes` and `advised_bytes`.
+/// `line`, or `needed_bytes` and `advised_bytes`. `docs/objects.py` makes the table of the keys of the entries below and
+/// of the comments of the fields.
 impl Serialize for Error {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let kind = self.kind();
@@ -47,16 +48,13 @@ fn fields<M: SerializeMap>(error: &Error, map: &mut M) -> Result<(), M::Error> {
         Error::NoId { path, id, ids } => entries!(map, path: &text(path), id: id, ids: ids),
         Error::NoVertex { vertex, vertices } => entries!(map, vertex: vertex, vertices: vertices),
         Error::NotRising { before, after } => entries!(map, before: before, after: after),
-        Error::File { path, operation, offset_bytes, source } => {
-            let number = source.raw_os_error();
-            entries!(map, path: &text(path), operation: operation, offset_bytes: offset_bytes, os_error: &number)
-        }
-        Error::Memory { purpose, needed_bytes, available_bytes, limit_bytes, advised_bytes, holders: _ } => {
-            entries!(
-                map, purpose: purpose, needed_bytes: needed_bytes, available_bytes: available_bytes,
-                limit_bytes: limit_bytes, advised_bytes: advised_bytes
-            )
-        }
+        Error::File { path, operation, offset_bytes, source } => entries!(
+            map, path: &text(path), operation: operation, offset_bytes: offset_bytes, os_error: &source.raw_os_error()
+        ),
+        Error::Memory { purpose, needed_bytes, available_bytes, limit_bytes, advised_bytes, holders } => entries!(
+            map, purpose: purpose, needed_bytes: needed_bytes, available_bytes: available_bytes,
+            limit_bytes: limit_bytes, advised_bytes: advised_bytes, holders: holders
+        ),
         Error::MemoryRefused { purpose, needed_bytes, most_bytes } => {
             entries!(map, purpose: purpose, needed_bytes: needed_bytes, most_bytes: most_bytes)
         }
