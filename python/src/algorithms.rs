@@ -6,12 +6,12 @@ use crate::errors::{exception, raise, usage};
 use crate::graph::PyGraph;
 use crate::result::{PyTable, report_of};
 use crate::runtime::{log_and_warn, run, run_sampled};
-use outcore::Graph;
 use outcore::front_ends::{
     ALGORITHMS, Algorithm, Datum, Declared, DefaultValue, GraphValues, Kind, OptionValues, Parameter, Unconverged,
     Value, option_of,
 };
 use outcore::report::{OptionText, Planned, Summary};
+use outcore::{Graph, Id, Result};
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyType};
@@ -155,8 +155,13 @@ impl AlgorithmResult {
     }
 }
 
-/// An attribute of the result of a run over this graph.
-fn slot(py: Python<'_>, graph: &Graph, datum: Datum) -> PyResult<Slot> {
+/// An attribute of the result of a run over this graph; `ids` has those of the vertices of each that names some.
+fn slot(
+    py: Python<'_>,
+    graph: &Graph,
+    datum: Datum,
+    ids: &mut impl Iterator<Item = Vec<Id<String>>>,
+) -> PyResult<Slot> {
     let object = match datum {
         Datum::Path(path) => {
             let path = path.map(|vertices| Path::new(graph.image(), vertices)).transpose();
@@ -166,7 +171,7 @@ fn slot(py: Python<'_>, graph: &Graph, datum: Datum) -> PyResult<Slot> {
             return Ok(Slot::Distances(Distances::new(levels, (sources, targets))));
         }
         Datum::Vertices(vertices) => {
-            let ids = vertices.map(|vertices| run(py, graph.runtime(), || graph.ids_of(&vertices))).transpose()?;
+            let ids = vertices.and_then(|_| ids.next());
             ids.map(|ids| id_list(py, &ids)).transpose()?.into_py_any(py)?
         }
         Datum::Whole(value) => value.into_py_any(py)?,
@@ -207,17 +212,29 @@ pub fn run_algorithm(
         );
         warn(py, &text)?;
     }
-    let ((found, plan, values), samples) = run_sampled(py, graph.runtime(), || {
+    let ((found, table, plan), samples) = run_sampled(py, graph.runtime(), || {
         let plan = algorithm.plan(&graph, values)?;
         let estimate = plan.estimate(&graph);
         estimate.check_result(&graph, verify, None)?;
-        Ok((plan.run(&graph, verify, None)?, Planned::from(&estimate), plan.values().clone()))
+        let mut found = plan.run(&graph, verify, None)?;
+        let table = graph.table(std::mem::take(&mut found.columns)).made_by(algorithm.name, plan.values());
+        Ok((found, table, Planned::from(&estimate)))
     })?;
-    let summary = run(py, graph.runtime(), || Summary::of_attributes(&graph, algorithm, &found.attributes))?;
-    let ranked = found.shown.first().map(|(_, column)| found.columns[*column].0.clone());
-    let attributes = found.attributes.into_iter().map(|datum| slot(py, &graph, datum)).collect::<PyResult<Vec<_>>>()?;
+    let ids = run(py, graph.runtime(), || {
+        let named = found.attributes.iter().filter_map(|datum| match datum {
+            Datum::Vertices(vertices) => vertices.as_ref(),
+            _ => None,
+        });
+        named.map(|vertices| graph.ids_of(vertices)).collect::<Result<Vec<_>>>()
+    })?;
+    let mut lists = ids.iter();
+    let first = |vertices: &[u32]| Ok(lists.next().map_or(Vec::new(), |ids| ids[..vertices.len()].to_vec()));
+    let summary = Summary::of_attributes(algorithm, &found.attributes, first).map_err(|error| raise(py, error))?;
+    let ranked = found.shown.first().map(|(_, column)| table.columns()[*column].0.clone());
+    let mut ids = ids.into_iter();
+    let attributes = found.attributes.into_iter().map(|datum| slot(py, &graph, datum, &mut ids));
+    let attributes = attributes.collect::<PyResult<Vec<_>>>()?;
     let report = report_of(&graph, algorithm.name, options, (plan, found.stats, samples), summary);
-    let table = graph.table(found.columns).made_by(algorithm.name, &values);
     let table = PyTable::new(table, Arc::new(report), ranked);
     let result = class_.call1((Raw(Mutex::new(Some((table, attributes)))),))?.unbind();
     match found.unconverged {

@@ -5,10 +5,10 @@ import json
 import os
 import pathlib
 import re
+import resource
 import shutil
 import signal
 import subprocess
-import time
 
 import numpy as np
 import pytest
@@ -34,7 +34,7 @@ def strict(schema):
     made["unevaluatedProperties"] = False
     for name, part in made["$defs"].items():
         # Parts of others, and what is named by algorithms.
-        if "properties" in part and name not in ("sweep", "input"):
+        if "properties" in part and name not in ("sweep", "input", "import_estimate"):
             part["unevaluatedProperties"] = False
     return jsonschema.Draft202012Validator(made)
 
@@ -42,18 +42,22 @@ def strict(schema):
 VALIDATOR = strict(SCHEMA)
 
 
-def outcore(*words, cwd):
-    return subprocess.run([OUTCORE, *map(str, words)], cwd=cwd, capture_output=True, text=True)
+def outcore(*words, cwd, file_bytes=None):
+    """Runs a command, which writes no file of more than `file_bytes`."""
+    limit = None if file_bytes is None else lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (file_bytes, file_bytes))
+    return subprocess.run([OUTCORE, *map(str, words)], cwd=cwd, capture_output=True, text=True, preexec_fn=limit)
 
 
-def written(*words, cwd, code=0):
+def written(*words, cwd, code=0, file_bytes=None):
     """The object that a command writes to the standard output; nothing else is there."""
-    done = outcore(*words, "--json", cwd=cwd)
+    done = outcore(*words, "--json", cwd=cwd, file_bytes=file_bytes)
     assert done.returncode == code, (words, done.returncode, done.stderr)
     made = json.loads(done.stdout, parse_constant=lambda name: pytest.fail(f"{name} is not JSON"))
     errors = [f"{'/'.join(map(str, error.absolute_path))}: {error.message[:300]}" for error in VALIDATOR.iter_errors(made)]
     assert not errors, (words, errors)
     assert made["command"] == words[0] and (made["error"] is None) == (code == 0)
+    if code not in (0, 2):
+        assert f"outcore: {made['error']['message']}\n" in done.stderr and made["error"]["exit_code"] == code
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", made["started"])
     return made
 
@@ -179,10 +183,13 @@ def test_errors_have_their_fields(place):
     failed("run", "bfs", "g.oc", "--source", "1234", code=8, kind="no_vertex", id="1234", path="g.oc")
     refused = failed("run", "pagerank", "g.oc", "--memory", "10MiB", code=9, kind="memory", limit_bytes=10 << 20)
     assert refused["advised_bytes"] > refused["limit_bytes"] and refused["needed_bytes"] > refused["available_bytes"]
+    assert all(holder["name"] and holder["bytes"] > 0 for holder in refused["holders"])
     written("run", "pagerank", "g.oc", "--memory", refused["advised_bytes"], cwd=place)
     failed("run", "pagerank", "g.oc", "--output", "no/where.csv", code=6, kind="missing", os_error=2)
     assert "required" in failed("run", "bfs", "g.oc", code=2, kind="usage")["message"]
     assert "Usage" not in failed("import", "--frobnicate", code=2, kind="usage")["message"]
+    unread = failed("run", "pagerank", "g.oc", "--memory", "much", code=2, kind="usage")["message"]
+    assert unread.startswith("invalid value 'much'") and unread.endswith("found `much`")
     unconverged = written("run", "pagerank", "g.oc", "--max-iter", "1", cwd=place, code=4)
     assert unconverged["error"]["kind"] == "not_converged" and unconverged["result"]["converged"] is False
     unsolved = written("run", "cg", "m.oc", "--rhs", "right.npy", "--maxiter", "1", "--rtol", "1e-14", cwd=place, code=4)
@@ -195,15 +202,106 @@ def test_errors_have_their_fields(place):
     assert isinstance(failed("check", "hurt.oc", code=12, kind="damaged")["offset_bytes"], int)
 
 
+def numbers(part):
+    parts = part.values() if isinstance(part, dict) else part if isinstance(part, list) else [part]
+    return [part] if isinstance(part, int | float) else [number for one in parts if one is not part for number in numbers(one)]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["run", "components", "g.oc", "--output", "c.parquet", "--verify"],
+        ["run", "pagerank", "g.oc"],
+        ["run", "svds", "m.oc", "--k", "2", "--output", "u.npy", "--right", "v.parquet", "--verify"],
+        ["run", "multiply", "m.oc", "--by", "factor.npy", "--output", "y.npy"],
+        ["run", "kmeans", "t.npy", "--n-clusters", "2", "--output", "l.csv"],
+        ["import", "days", "n.oc"],
+    ],
+)
+def test_plans_have_all_that_explain_says(place, words):
+    (place / "days").mkdir(exist_ok=True)
+    for name in ("monday.csv", "monday.csv.bak"):
+        shutil.copy(place / "e.csv", place / "days" / name)
+    made = written(*words, "--explain", "--memory", "128MiB", cwd=place)
+    lines = outcore(*words, "--explain", "--memory", "128MiB", cwd=place).stdout.splitlines()
+    plan, notes = made["plan"], [line.split(maxsplit=1)[1] for line in lines if line.startswith("note ")]
+    known = {oc._outcore.bytes_text(int(number)) for number in numbers(plan)}
+    assert made["notes"] == notes and len(lines) > 2
+    for line in lines:
+        sizes = re.findall(r"[0-9.]+ (?:bytes|[KMG]iB)", line)
+        if line.startswith("memory"):
+            # The process holds a little more or less at its start.
+            limit = oc._outcore.parse_bytes(sizes.pop(0))
+            assert abs(limit - plan["memory_bytes"]) < 1 << 20, (line, plan)
+        assert line.startswith("note ") or known.issuperset(sizes), (line, plan)
+    text = "\n".join(lines)
+    if words[0] == "import":
+        assert notes and plan["format"] in text and f"about {plan['edges']}" in text
+        return
+    assert plan["passes_text"] is None or f"passes   {plan['passes_text']}\n" in text
+    assert plan["rows"] is None or f"{plan['rows']} " in text and f" {plan['columns']} " in text.replace(",", " ")
+    assert plan["columns_per_pass"] is None or f"multiply {plan['columns_per_pass']} columns per pass" in text
+    given = dict(zip(words[::2], words[1::2], strict=False)) | dict(zip(words[1::2], words[2::2], strict=False))
+    outputs = {f"--{output['option']}": output["path"] for output in plan["outputs"]}
+    assert outputs == {option: file for option, file in given.items() if option in ("--output", "--right")}
+    assert (plan["verify_bytes"] is not None) == ("--verify" in words)
+    written(*words, "--memory", plan["memory_bytes"] + (1 << 19), cwd=place)
+
+
+def test_a_command_that_fails_writes_what_it_knows(place):
+    """The plan, the result, and the files that were there by then; the error is that of the standard error."""
+    np.save(place / "tall.npy", np.random.default_rng(1).normal(size=(20_000, 2)))
+    page = written("run", "components", "g.oc", "--output", "c.csv", "--report", "c.html", cwd=place, code=10, file_bytes=50_000)
+    assert page["files"] == [{"option": "output", "path": "c.csv"}] and page["error"]["path"] == "c.html"
+    assert page["result"]["largest"] > 0 and page["stats"]["memory_peak_bytes"] > 0 and page["plan"]["outputs"]
+    model = ["run", "kmeans", "tall.npy", "--n-clusters", "2", "--output", "labels.csv"]
+    full = written(*model, "--stats", "labels.json", cwd=place, code=10, file_bytes=50_000)
+    assert full["result"]["cluster_centers"] and full["image"]["path"] == "tall.npy" and not (place / "labels.csv").exists()
+    # A fit may have taken hours: its numbers are not lost with its rows.
+    alone = json.loads((place / "labels.json").read_text())
+    VALIDATOR.validate(alone)
+    assert (alone["result"], alone["error"]) == (full["result"], full["error"])
+    assert alone["files"] == full["files"] == [{"option": "stats", "path": "labels.json"}]
+    solved = ["run", "cg", "m.oc", "--rhs", "right.npy", "--output", "x.csv", "--stats", "x.json"]
+    full = written(*solved, cwd=place, code=10, file_bytes=100)
+    assert full["result"]["converged"] and full["files"] == [] and full["image"]["id"] and full["plan"]["rows"] == 30
+    made = written("import", "e.csv", "late.oc", "--report", "late.html", cwd=place, code=10, file_bytes=50_000)
+    assert made["plan"]["format"] and made["image"] is made["result"] is None and made["files"] == []
+    assert not list(place.glob(".*.outcore-partial"))
+    absent = written("run", "bfs", "g.oc", "--source", "1234", cwd=place, code=8)
+    assert absent["image"]["path"] == "g.oc"
+
+
+def test_the_standard_output_takes_one_thing(place):
+    for words in (
+        ["pagerank", "g.oc", "--output", "-"],
+        ["eigsh", "m.oc", "--k", "2", "--output", "-"],
+        ["eigsh", "m.oc", "--k", "2", "--values", "-.jsonl"],
+        ["kmeans", "t.npy", "--n-clusters", "2", "--output", "-"],
+    ):
+        option, file = words[-2:]
+        message = written("run", *words, cwd=place, code=2)["error"]["message"]
+        assert message == f"expected different places for {option} and --json, found the standard output for both"
+        assert f"{option} and --stats" in outcore("run", *words, "--stats", "-", cwd=place).stderr, words
+        alone = outcore("run", *words, cwd=place)
+        assert alone.returncode == 0 and "peak memory" in alone.stderr and "peak memory" not in alone.stdout, words
+    both = outcore("run", "eigsh", "m.oc", "--k", "2", "--output", "-", "--values", "-.jsonl", cwd=place)
+    assert both.returncode == 2 and "--output and --values" in both.stderr
+    for words in (["run", "pagerank", "g.oc"], ["import", "e.csv", "twice.oc"]):
+        page = written(*words, "--report=-.html", cwd=place, code=2)
+        assert "--report and --json" in page["error"]["message"] and not (place / "twice.oc").exists()
+
+
 def test_a_command_that_is_stopped_says_so(place):
     assert outcore("generate", "kronecker", "big.oc", "--scale", "15", cwd=place).returncode == 0
-    command = [OUTCORE, "run", "pagerank", "big.oc", "--tol", "0", "--max-iter", "100000000", "--json"]
+    command = [OUTCORE, "run", "pagerank", "big.oc", "--tol", "0", "--max-iter", "100000000", "--json", "--progress", "json"]
     with subprocess.Popen(command, cwd=place, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        time.sleep(1)
+        assert json.loads(process.stderr.readline())["event"] == "start"
         process.send_signal(signal.SIGTERM)
         made = json.loads(process.communicate()[0])
     VALIDATOR.validate(made)
     assert process.returncode == 143 and (made["error"]["kind"], made["error"]["exit_code"]) == ("interrupted", 143)
+    assert made["image"]["path"] == "big.oc" and made["plan"]["memory_bytes"] > 0 and made["files"] == []
 
 
 def test_the_test_refuses_what_the_schema_does_not_name(place):

@@ -86,6 +86,8 @@ def test_lines_have_times_where_that_is_asked_for(scratch):
     assert not any(re.match(time, line) for line in outcore("import", "cut.csv", "cut.oc", "--replace").stderr.splitlines())
     refused = outcore("run", "bfs", "cut.oc", "--source", "9", "--log-times", check=False)
     assert re.fullmatch(time + rb"outcore: .*\n", refused.stderr) and refused.returncode == 8
+    refused = outcore("run", "bfs", "cut.oc", "--log-times", check=False)
+    assert re.match(time + rb"error: the following", refused.stderr) and refused.returncode == 2
 
 
 @needs_command
@@ -94,7 +96,7 @@ def test_names_that_are_not_utf_8_are_written(site):
         outcore("run", "pagerank", "web.oc", "--output", b"r\xff" + ending, "--report", b"r\xff.html", "--stats", b"\xfe.json")
         assert os.path.getsize(b"r\xff" + ending) > 0
     assert os.path.getsize(b"r\xff.html") > 0
-    assert json.loads(open(b"\xfe.json", "rb").read())["files"][-1] == {"option": "report", "path": "r\N{REPLACEMENT CHARACTER}.html"}
+    assert json.loads(open(b"\xfe.json", "rb").read())["files"][1] == {"option": "report", "path": "r\N{REPLACEMENT CHARACTER}.html"}
     for ending in (b".csv", b".graphml", b".txt"):
         outcore("export", "web.oc", b"e\xff" + ending)
         assert os.path.getsize(b"e\xff" + ending) > 0
@@ -110,6 +112,12 @@ def test_a_closed_standard_output_is_an_error_where_something_is_written(site):
     for words in (["info"], ["info", "--json"], ["check"], ["head"], ["run", "pagerank"], ["run", "pagerank", "--json"]):
         done = closed(*words, "web.oc")
         assert done.returncode == 13 and b"cannot write to the standard output: it is closed" in done.stderr, (words, done)
+    for words in (["--help"], ["-h"], ["--version"], ["help", "run"], ["run", "bfs", "--help"], ["completions", "bash"]):
+        done = closed(*words)
+        assert done.returncode == 13 and b"cannot write to the standard output: it is closed" in done.stderr, (words, done)
+        with open("/dev/full", "w") as full:
+            assert subprocess.run([OUTCORE, *words], stdout=full, stderr=subprocess.PIPE).returncode == 10, words
+        assert outcore(*words).stdout
     assert closed("run", "pagerank", "web.oc", "--output", "-").returncode == 13
     assert closed("export", "web.oc", "-").returncode == 13
     # Results in files are complete, and what writes nothing there succeeds.

@@ -1,19 +1,18 @@
 //! `outcore run` and an algorithm: its options, the computation over an image, its answer, and what it cost.
 
-use crate::answer::{SUCCESS, check_different, say};
+use crate::answer::{SUCCESS, say};
 use crate::common::{Common, Limits, count, report};
 use crate::id_lists::{IdList, joined};
-use crate::object::{Call, Done, Found, image_of, members};
+use crate::object::{Call, Found, members};
 use crate::options::{UNWEIGHTED, allow_unconverged, allows_unconverged, arg_of, in_shell, lists_of, values_of};
+use crate::plan::{OutputPlan, RunPlan};
 use crate::progress::open;
 use crate::report::{About, End, Page, graph_facts};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
-use outcore::front_ends::{
-    Algorithm, GraphValues, Kind, OptionValues, Parameter, Say, Unconverged, Value, cell_text, is_standard_output,
-};
+use outcore::front_ends::{Algorithm, GraphValues, Kind, OptionValues, Parameter, Say, Unconverged, Value, cell_text};
 use outcore::io::{Reservation, bytes_text, limit_text};
 use outcore::report::{OptionText, Planned, Summary};
-use outcore::{Column, Error, Estimate, Graph, Result, Table};
+use outcore::{Column, Estimate, Graph, Result, Table};
 use std::fmt::Arguments;
 
 /// The option that says how many rows are shown, and how many that are if it is not given.
@@ -77,7 +76,7 @@ pub fn with_options(mut command: Command) -> Command {
 
 /// Runs an algorithm. The exit code is 4 if its values did not converge.
 pub fn run(args: &AlgorithmArgs, call: &Call) -> Result<u8> {
-    let plan_again = |limits: &Limits| plan_algorithm(args, limits).and_then(|prepared| check(args, &prepared));
+    let plan_again = |limits: &Limits| plan_algorithm(args, limits, call).and_then(|prepared| check(args, &prepared));
     run_algorithm(args, call).map_err(|error| args.common.limits.advise(error, plan_again))
 }
 
@@ -87,6 +86,8 @@ struct Prepared {
     options: Vec<OptionText>,
     plan: Box<dyn outcore::front_ends::Plan>,
     estimate: Estimate,
+    /// Memory of writing the result, if it is written.
+    output_bytes: Option<u64>,
     /// Purpose of the memory of the report, if it takes any.
     report: Option<&'static str>,
     /// Memory of the ids that were read from files.
@@ -94,9 +95,9 @@ struct Prepared {
 }
 
 /// Refuses what cannot be planned.
-fn plan_algorithm(args: &AlgorithmArgs, limits: &Limits) -> Result<Prepared> {
+fn plan_algorithm(args: &AlgorithmArgs, limits: &Limits, call: &Call) -> Result<Prepared> {
     let AlgorithmArgs { algorithm, given, lists, common, .. } = args;
-    let graph = open(common, limits, None)?;
+    let graph = open(common, limits, None, call)?;
     let (mut given, mut ids) = (given.clone(), Vec::new());
     for (option, parts) in lists {
         let (value, memory) = joined(graph.runtime(), option, parts)?;
@@ -118,19 +119,50 @@ fn plan_algorithm(args: &AlgorithmArgs, limits: &Limits) -> Result<Prepared> {
         estimate = estimate.with_state(&graph, bytes);
     }
     let report = report.map(|(purpose, _)| purpose);
-    Ok(Prepared { graph, options, plan, estimate, report, _ids: ids })
+    let output_bytes =
+        common.output.as_ref().map(|output| graph.output_bytes(output, &estimate.columns)).transpose()?;
+    if let Some(bytes) = output_bytes {
+        estimate = estimate.with_output(&graph, bytes);
+    }
+    if common.verify {
+        estimate = estimate.with_verification(&graph);
+    }
+    Ok(Prepared { graph, options, plan, estimate, output_bytes, report, _ids: ids })
+}
+
+impl Prepared {
+    fn run_plan(&self, common: &Common) -> RunPlan {
+        let Prepared { graph, estimate, output_bytes, .. } = self;
+        let outputs = common.output.iter().map(|output| OutputPlan {
+            option: "output",
+            path: output.display().to_string(),
+            rows: graph.vertices(),
+            columns: estimate.columns.len(),
+            memory_bytes: *output_bytes,
+        });
+        RunPlan {
+            memory_bytes: estimate.memory_bytes,
+            state_bytes: estimate.state_bytes,
+            outputs: outputs.collect(),
+            verify_bytes: common.verify.then_some(estimate.verify_bytes),
+            passes: Some(estimate.passes),
+            read_bytes: Some(estimate.read_bytes),
+            bound: Some(estimate.bound.words()),
+            ..RunPlan::default()
+        }
+    }
 }
 
 fn run_algorithm(args: &AlgorithmArgs, call: &Call) -> Result<u8> {
     let AlgorithmArgs { algorithm, allow_unconverged, top, common, .. } = args;
-    let prepared = plan_algorithm(args, &common.limits)?;
-    let image = image_of(&common.image, Some(prepared.graph.manifest().image_id));
-    let mut done = Done { image, plan: members(Planned::from(&prepared.estimate)).into(), ..Done::default() };
+    let prepared = plan_algorithm(args, &common.limits, call)?;
+    let run_plan = prepared.run_plan(common);
+    call.known().plan = members(&run_plan).into();
     if common.explain {
-        explain(&prepared.graph, common, prepared.estimate.clone())?;
+        explain(common, &run_plan)?;
         check(args, &prepared)?;
         prepared.graph.make_room(algorithm.name, prepared.estimate.state_bytes)?;
-        call.say(&done)?;
+        call.say()?;
         return Ok(SUCCESS);
     }
     check(args, &prepared)?;
@@ -142,24 +174,25 @@ fn run_algorithm(args: &AlgorithmArgs, call: &Call) -> Result<u8> {
     });
     let mut say = |line: Arguments<'_>| common.say(line);
     let outcome = plan.run(&graph, common.verify, shows_report.then_some(&mut say as Say<'_>))?;
-    let mut page = page.map(Page::end);
+    let page = page.map(Page::end);
+    let is_wanted = common.json || common.stats.is_some();
     // Attributes that name vertices are read by a pass over the ids.
-    let mut result = match common.json || common.stats.is_some() || page.is_some() {
-        true => Summary::of_attributes(&graph, algorithm, &outcome.attributes)?,
+    let mut result = match is_wanted || page.is_some() {
+        true => Summary::of_attributes(algorithm, &outcome.attributes, |vertices| graph.ids_of(vertices))?,
         false => Summary::default(),
     };
-    done.files = common.outputs(&[]);
+    let values = Some(Found::Values(result.attributes.clone()));
+    let mut end = End::new(call, common, graph.runtime(), page, (values, &outcome.stats));
     if let Some(Unconverged { tol, residual, remedy, .. }) = outcome.unconverged.filter(|_| !allow_unconverged) {
         let advice = remedy.advice(|name| format!("--{}", in_shell(name)));
         let failure = format_args!(
             "the ranks did not converge: expected a tolerance of {tol:e}, found a residual of {residual:e}; no ranks \
              were written. To mend it, {advice}; or take them as they are"
         );
-        done.result = Some(Found::Values(result.attributes.clone()));
-        if let Some(page) = &mut page {
+        if let Some(page) = &mut end.page {
             page.result = result;
         }
-        return End { call, common, runtime: graph.runtime(), page }.not_converged(failure, &outcome.stats, done);
+        return end.not_converged(failure, &outcome.stats);
     }
     let table = graph.table(outcome.columns).made_by(algorithm.name, plan.values());
     let ranked = outcome.shown.first().map(|(_, column)| table.columns()[*column].0.clone());
@@ -172,18 +205,19 @@ fn run_algorithm(args: &AlgorithmArgs, call: &Call) -> Result<u8> {
     report(&outcome.stats, common);
     if let Some(output) = &common.output {
         table.write(output)?;
+        call.wrote("--output", output);
     }
-    if common.json || common.stats.is_some() {
+    if is_wanted && let Some((name, size)) = largest(&table)? {
         let mut values = result.attributes.clone();
-        values.extend(largest(&table)?);
-        done.result = Some(Found::Values(values));
+        values.insert(name, size);
+        call.known().result = Some(Found::Values(values));
     }
-    if let Some(page) = &mut page {
+    if let Some(page) = &mut end.page {
         // The page does without rows whose ids are too many.
         without_memory(result.add_rows(&table, ranked.as_deref()))?;
         page.result = result;
     }
-    End { call, common, runtime: graph.runtime(), page }.account(&outcome.stats, done)?;
+    end.account(&outcome.stats)?;
     common.answer.heard()?;
     Ok(SUCCESS)
 }
@@ -204,55 +238,35 @@ fn largest(table: &Table) -> Result<Option<(String, serde_json::Value)>> {
     Ok(Some(("largest".to_owned(), vertices.into())))
 }
 
-/// Memory of writing the result, if it is written.
-fn output_bytes(graph: &Graph, common: &Common, estimate: &Estimate) -> Result<Option<u64>> {
-    common.output.as_ref().map(|output| graph.output_bytes(output, &estimate.columns)).transpose()
-}
-
 /// Refuses runs and results for which there is too little memory, and files that cannot be written.
 fn check(AlgorithmArgs { common, .. }: &AlgorithmArgs, prepared: &Prepared) -> Result<()> {
-    let Prepared { graph, estimate, report, .. } = prepared;
-    let output_bytes = output_bytes(graph, common, estimate)?;
-    estimate.check_result(graph, common.verify, output_bytes)?;
+    let Prepared { graph, estimate, output_bytes, report, .. } = prepared;
+    estimate.check_result(graph, common.verify, *output_bytes)?;
     if let Some(output) = &common.output {
         graph.check_output(output, &estimate.columns)?;
     }
     let files = common.outputs(&[]);
-    check_different(graph.runtime(), &[], &files)?;
-    if common.says_object() && common.output.as_deref().is_some_and(is_standard_output) {
-        let option = if common.json { "--json" } else { "--stats" };
-        let text = format!("expected different places for --output and {option}, found the standard output for both");
-        return Err(Error::Usage(text));
-    }
+    common.check_different(graph.runtime(), &[], &files)?;
     let mut small = files.iter().filter(|(option, _)| *option != "--output");
     small.try_for_each(|(_, file)| outcore::front_ends::check_file(graph.image(), file))?;
     report.map_or(Ok(()), |purpose| graph.make_room(purpose, estimate.state_bytes))
 }
 
 /// Says what a run needs.
-fn explain(graph: &Graph, common: &Common, mut needs: Estimate) -> Result<()> {
-    if common.json {
+fn explain(common: &Common, plan: &RunPlan) -> Result<()> {
+    if common.object_option().is_some() {
         return Ok(());
     }
-    let output_bytes = output_bytes(graph, common, &needs)?;
-    if let Some(bytes) = output_bytes {
-        needs = needs.with_output(graph, bytes);
-    }
-    if common.verify {
-        needs = needs.with_verification(graph);
-    }
-    say(format_args!("memory   {} ({} of state)", limit_text(needs.memory_bytes), bytes_text(needs.state_bytes)))?;
-    if let Some(bytes) = output_bytes {
-        let bytes = bytes_text(bytes);
+    say(format_args!("memory   {} ({} of state)", limit_text(plan.memory_bytes), bytes_text(plan.state_bytes)))?;
+    for bytes in plan.outputs.iter().filter_map(|output| output.memory_bytes).map(bytes_text) {
         say(format_args!("output   {bytes} of memory for values, ids and encoding"))?;
     }
-    if common.verify {
-        let bytes = bytes_text(needs.verify_bytes);
+    if let Some(bytes) = plan.verify_bytes.map(bytes_text) {
         say(format_args!("verify   {bytes} of memory for the result and its verification; its reads are not counted"))?;
     }
-    let (bound, passes) = (needs.bound.words(), (1000.0 * needs.passes).ceil() / 1000.0);
-    say(format_args!("passes   {bound} {passes}"))?;
-    say(format_args!("reads    {bound} {}", bytes_text(needs.read_bytes)))
+    let (bound, passes) = (plan.bound.unwrap_or_default(), plan.passes.unwrap_or_default());
+    say(format_args!("passes   {bound} {}", (1000.0 * passes).ceil() / 1000.0))?;
+    say(format_args!("reads    {bound} {}", bytes_text(plan.read_bytes.unwrap_or_default())))
 }
 
 /// Shows the greatest values of a column.

@@ -1,5 +1,6 @@
 //! Answers on the standard output, and checks of the files that a command writes.
 
+use outcore::front_ends::is_standard_output;
 use outcore::io::{escaped, folder};
 use outcore::{Error, Result, Runtime};
 use std::cell::RefCell;
@@ -43,8 +44,19 @@ impl Answer {
     }
 }
 
-/// Refuses files that are written, in the place of an input or of one another. Inputs may be one file.
-pub fn check_different(runtime: &Runtime, inputs: &[(String, &Path)], outputs: &[(&str, &Path)]) -> Result<()> {
+/// The option that sends the object to the standard output, if one does.
+pub fn object_option(json: bool, stats: Option<&Path>) -> Option<&'static str> {
+    if json { Some("--json") } else { (stats == Some(Path::new("-"))).then_some("--stats") }
+}
+
+/// Refuses files that are written, in the place of an input or of one another, and the standard output for two of them,
+/// or for one and the object, which `object` sends there. Inputs may be one file.
+pub fn check_different(
+    runtime: &Runtime,
+    inputs: &[(String, &Path)],
+    outputs: &[(&str, &Path)],
+    object: Option<&str>,
+) -> Result<()> {
     let backend = runtime.backend();
     let place = |file: &Path| (backend.resolve(folder(file)).ok(), file.file_name().map(ToOwned::to_owned));
     let mut known: Vec<_> = inputs.iter().map(|(option, file)| (&**option, place(file))).collect();
@@ -56,7 +68,13 @@ pub fn check_different(runtime: &Runtime, inputs: &[(String, &Path)], outputs: &
         }
         known.push((option, here));
     }
-    Ok(())
+    let standard = outputs.iter().filter(|(_, file)| is_standard_output(file)).map(|(option, _)| *option);
+    match standard.chain(object).collect::<Vec<_>>()[..] {
+        [one, other, ..] => Err(Error::Usage(format!(
+            "expected different places for {one} and {other}, found the standard output for both"
+        ))),
+        _ => Ok(()),
+    }
 }
 
 /// The error of a write to a standard output that is closed, in plain words: see `fill_standard_descriptors`. Any other

@@ -1,11 +1,11 @@
 //! Arguments that commands share: limits, and those of every `outcore run` with what they say of its cost.
 
-use crate::answer::Answer;
+use crate::answer::{Answer, check_different, object_option};
 use clap::builder::{PathBufValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use outcore::front_ends::{OUTPUT_ENDINGS, enough_bytes, is_standard_output};
 use outcore::io::{MOST_THREADS, backend, bytes_text, differing_texts, escaped};
-use outcore::{Error, Result, Stats};
+use outcore::{Error, Result, Runtime, Stats};
 use std::ffi::OsStr;
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
@@ -101,6 +101,9 @@ pub struct Common {
     /// The report
     #[arg(skip)]
     pub answer: Answer,
+    /// Whether a result beside that of `--output` goes to the standard output
+    #[arg(skip)]
+    pub has_result_there: bool,
     #[command(flatten)]
     pub limits: Limits,
 }
@@ -114,7 +117,7 @@ pub struct OfArray {
     #[arg(long, value_name = "A,B,C", value_delimiter = ',')]
     pub columns: Option<Vec<String>>,
     /// Write the result
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", allow_hyphen_values = true)]
     pub output: Option<PathBuf>,
     /// Write one JSON object to the standard output: options, all that was found and statistics, or the error; the
     /// report goes to the standard error
@@ -163,17 +166,28 @@ impl Common {
         all.into_iter().filter_map(|(option, file)| Some((option, file?))).collect()
     }
 
-    /// Whether the object goes to the standard output.
-    pub fn says_object(&self) -> bool {
-        self.json || self.stats.as_deref() == Some(Path::new("-"))
+    /// The option that sends the object to the standard output, if one does.
+    pub fn object_option(&self) -> Option<&'static str> {
+        object_option(self.json, self.stats.as_deref())
+    }
+
+    /// Refuses files in the place of one another or of inputs.
+    pub fn check_different(
+        &self,
+        runtime: &Runtime,
+        inputs: &[(String, &Path)],
+        outputs: &[(&str, &Path)],
+    ) -> Result<()> {
+        check_different(runtime, inputs, outputs, self.object_option())
     }
 
     /// Says a line of the report: where neither the object nor the result goes, and nowhere if nothing is to be said.
     pub fn say(&self, line: impl Display) {
-        match self.says_object() || self.output.as_deref().is_some_and(is_standard_output) {
+        let mut files = self.output.iter().chain(&self.report);
+        match self.object_option().is_none() && !self.has_result_there && !files.any(|file| is_standard_output(file)) {
             _ if self.limits.quiet => {}
-            true => note!("{}", escaped(line)),
-            false => self.answer.say(line),
+            true => self.answer.say(line),
+            false => note!("{}", escaped(line)),
         }
     }
 }

@@ -1,11 +1,11 @@
 //! `outcore import`, `generate` and `export`: graphs and arrays into images, and graphs back.
 
-use crate::answer::{Answer, check_different, say};
+use crate::answer::{Answer, check_different, object_option, say};
 use crate::args::{ExportArgs, GenerateArgs, ImportArgs, Purpose};
 use crate::common::Limits;
 use crate::id_lists::{in_line, read_ids};
 use crate::image::array_id;
-use crate::object::{Call, Done, Found, image_of, members};
+use crate::object::{Call, Found, Known, image_of, members};
 use crate::progress::{runtime, runtime_or};
 use crate::report::write_import;
 use outcore::array::{self, ArrayImportOptions, ArrayImportReport, NumberOptions};
@@ -19,7 +19,6 @@ use outcore::import::{
 use outcore::io::{Watch, backend, bytes_text, escaped, limit_text};
 use outcore::{Error, Graph, GraphOptions, Result, Runtime};
 use serde::Serialize;
-use serde_json::Value as Json;
 use std::path::{Path, PathBuf};
 
 /// Largest number of columns of an array that a report lists.
@@ -88,16 +87,20 @@ fn import_within_limits(args: &ImportArgs, call: &Call) -> Result<()> {
     let is_matrix = args.purpose == Purpose::Matrix;
     let text = source.facts().text.clone();
     let options = import_options(args, source.facts());
-    let needs = import::estimate(&runtime, source.facts(), &options);
+    let mut needs = import::estimate(&runtime, source.facts(), &options);
+    if args.explain && opens_again(args) {
+        needs.memory_bytes = args.limits.enough(needs.memory_bytes, |limits| plan_import(args, limits));
+    }
+    call.known().plan = members(ImportPlan { format: source.facts().format, needs }).into();
+    call.known().notes.clone_from(&source.facts().notes);
     // An image that is in the way is named without a word of what the import would take.
     if args.explain || args.replace || runtime.backend().named_itself(image).is_none() {
         announce(&needs, source.facts(), args)?;
     }
-    let mut done = Done { plan: members(needs).into(), ..Done::default() };
     if args.explain {
         check_outputs(&runtime, args)?;
         import::check(&runtime, &source, image, &options)?;
-        return call.say(&done);
+        return call.say();
     }
     let watch = args.report.as_ref().map(|_| Watch::start(&runtime));
     let report = import::import(&runtime, source, image, &options)?;
@@ -107,17 +110,27 @@ fn import_within_limits(args: &ImportArgs, call: &Call) -> Result<()> {
         let size = report.manifest.vertices;
         note!("{:12} {size} x {size}: every id of either column is a row and a column", "matrix");
     }
-    done.image = image_of(image, Some(report.manifest.image_id));
+    call.known().image = image_of(image, Some(report.manifest.image_id));
     let summary = ImportSummary::of(report);
+    call.known().notes.clone_from(&summary.notes);
+    let mut facts = members(&summary);
+    call.known().stats = facts.shift_remove("stats").unwrap_or_default();
+    facts.shift_remove("notes");
+    call.known().result = Some(Found::Values(facts));
     if let Some(file) = &args.report {
         write_import(&runtime, file, &summary, &needs, samples)?;
+        call.wrote("--report", file);
     }
-    let mut facts = members(summary);
-    done.stats = facts.shift_remove("stats").unwrap_or_default();
-    if let Some(Json::Array(notes)) = facts.shift_remove("notes") {
-        done.notes = notes.iter().filter_map(Json::as_str).map(str::to_owned).collect();
-    }
-    account(call, args, &runtime, Done { result: Some(Found::Values(facts)), ..done })
+    account(call, &runtime)
+}
+
+/// The plan of an import.
+#[derive(Serialize)]
+struct ImportPlan {
+    /// The format of the input
+    format: &'static str,
+    #[serde(flatten)]
+    needs: ImportEstimate,
 }
 
 /// Options of an import, with the defaults of the input.
@@ -140,10 +153,9 @@ fn import_options(args: &ImportArgs, facts: &Facts) -> ImportOptions {
 }
 
 /// Writes the object of an import where it is wanted.
-fn account<'a>(call: &Call, args: &'a ImportArgs, runtime: &Runtime, mut done: Done<'a>) -> Result<()> {
+fn account(call: &Call, runtime: &Runtime) -> Result<()> {
     let answer = Answer::default();
-    done.files = outputs(args);
-    call.account(runtime, &done, args.stats.as_deref(), &answer)?;
+    call.account(runtime, &answer)?;
     answer.heard()
 }
 
@@ -191,7 +203,7 @@ fn check_parts(runtime: &Runtime, inputs: &[PathBuf], args: &ImportArgs) -> Resu
 fn check_outputs(runtime: &Runtime, args: &ImportArgs) -> Result<()> {
     let outputs = outputs(args);
     let known: Vec<_> = args.paths.iter().map(|path| ("the input or the image".to_owned(), &**path)).collect();
-    check_different(runtime, &known, &outputs)?;
+    check_different(runtime, &known, &outputs, object_option(args.json, args.stats.as_deref()))?;
     outputs.iter().try_for_each(|(_, file)| AtomicFile::within(runtime, file).map(drop))
 }
 
@@ -315,7 +327,8 @@ fn import_array(args: &ImportArgs, call: &Call) -> Result<()> {
         element: report.element,
     };
     let (result, stats, notes) = (Some(Found::Values(members(result))), members(stats).into(), report.notes);
-    account(call, args, &runtime, Done { image, result, stats, notes, ..Done::default() })
+    *call.known() = Known { image, result, stats, notes, ..Known::default() };
+    account(call, &runtime)
 }
 
 /// The import of an array.
@@ -436,11 +449,7 @@ fn announce(need: &ImportEstimate, facts: &Facts, args: &ImportArgs) -> Result<(
         say(format_args!("temporary space  {}", bytes_text(need.temporary_bytes)))?;
         say(format_args!("image            {}", bytes_text(need.image_bytes)))?;
         say(format_args!("both at a time   {}", bytes_text(need.peak_disk_bytes)))?;
-        let memory_bytes = match opens_again(args) {
-            true => args.limits.enough(need.memory_bytes, |limits| plan_import(args, limits)),
-            false => need.memory_bytes,
-        };
-        say(format_args!("memory           {} or more", limit_text(memory_bytes)))?;
+        say(format_args!("memory           {} or more", limit_text(need.memory_bytes)))?;
         return facts.notes.iter().try_for_each(|note| say(format_args!("note             {note}")));
     }
     if !args.limits.quiet {

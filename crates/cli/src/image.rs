@@ -2,7 +2,7 @@
 
 use crate::answer::{output_error, say};
 use crate::args::{CheckArgs, InfoArgs};
-use crate::object::{Call, Done, Found, image_of, members};
+use crate::object::{Call, Found, image_of, members};
 use crate::progress::runtime;
 use outcore::array::{
     AnyManifest, ArraySource, ImageSource, NpySource, NumberFacts, NumberOptions, NumberTable, PlacedTable,
@@ -12,7 +12,7 @@ use outcore::io::backend::FileKind;
 use outcore::io::{bytes_text, escaped};
 use outcore::{Graph, GraphOptions, Result, Runtime, RuntimeOptions};
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::io::{Read, Write};
 use std::path::Path;
 
@@ -29,8 +29,9 @@ const PLAIN_ARROW: &str = "in place: columns are copied in every pass; import it
 pub fn info(args: &InfoArgs, call: &Call) -> Result<()> {
     let (facts, id) = facts(&args.image)?;
     if args.json {
-        let (image, result) = (image_of(&args.image, id), Some(Found::Values(members(facts))));
-        return call.say(&Done { image, result, ..Done::default() });
+        call.known().image = image_of(&args.image, id);
+        call.known().result = Some(Found::Values(members(facts)));
+        return call.say();
     }
     let mut out = std::io::stdout().lock();
     for (name, value) in facts.as_object().into_iter().flatten() {
@@ -224,30 +225,32 @@ fn array_facts(source: &ImageSource) -> Value {
 
 pub fn check(args: &CheckArgs, call: &Call) -> Result<()> {
     let runtime = runtime(&args.limits, None)?;
-    let (is_quiet, done) = (args.limits.quiet, |id, facts: Value| {
-        let (image, result) = (image_of(&args.image, Some(id)), Some(Found::Values(members(facts))));
-        Done { image, result, ..Done::default() }
-    });
+    let found = |facts: Map<String, Value>| {
+        call.known().result = Some(Found::Values(facts));
+        call.say()
+    };
     if let Some(id) = array_id(&runtime, &args.image) {
+        call.known().image = image_of(&args.image, Some(id));
         let source = ImageSource::open(&runtime, &args.image)?;
         source.image().check()?;
         let (manifest, image_bytes) = (source.image().manifest(), source.image().image_bytes());
         let (rows, columns, element) = (manifest.rows, manifest.columns, manifest.element.name());
         if args.json {
-            return call.say(&done(id, members(ArrayCheck { rows, columns, element, image_bytes }).into()));
+            return found(members(ArrayCheck { rows, columns, element, image_bytes }));
         }
-        if is_quiet {
+        if args.limits.quiet {
             return Ok(());
         }
         let (path, size) = (args.image.display(), bytes_text(image_bytes));
         return say(format_args!("{path} is whole: {rows} x {columns} elements of {element}, {size}"));
     }
     let graph = Graph::open(&runtime, &args.image, GraphOptions { cache_bytes: Some(0), ..GraphOptions::default() })?;
+    call.known().image = image_of(&args.image, Some(graph.manifest().image_id));
     let report = outcore::check(&graph)?;
     if args.json {
-        return call.say(&done(graph.manifest().image_id, members(report).into()));
+        return found(members(report));
     }
-    if is_quiet {
+    if args.limits.quiet {
         return Ok(());
     }
     let (image, size) = (args.image.display(), bytes_text(graph.image_bytes()));

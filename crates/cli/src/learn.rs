@@ -1,11 +1,12 @@
 //! `outcore run` and a statistic or a model: a command for each, made of the declarations, what it finds of an array,
 //! and what it cost.
 
-use crate::answer::{SUCCESS, check_different, say};
+use crate::answer::{SUCCESS, say};
 use crate::common::{Common, Limits, OfArray, report};
 use crate::image::array_id;
-use crate::object::{Call, Done, Found, image_of, members};
+use crate::object::{Call, Found, image_of, members};
 use crate::options::{allow_unconverged, allows_unconverged, arg_of, values_of};
+use crate::plan::{OutputPlan, RunPlan};
 use crate::progress::runtime;
 use crate::report::{About, End, Page, failure};
 use clap::{ArgMatches, Args, Command, FromArgMatches};
@@ -47,13 +48,26 @@ impl LearnArgs {
     ) -> std::result::Result<Self, clap::Error> {
         let OfArray { array, columns, output, json, stats, report, explain, limits } =
             OfArray::from_arg_matches(matches)?;
-        let (verify, cache, answer) = (false, None, Default::default());
+        let (verify, cache, answer, has_result_there) = (false, None, Default::default(), false);
+        let image = array;
         Ok(LearnArgs {
             statistic,
             given: values_of(statistic.options, matches),
             allow_unconverged: allows_unconverged(statistic, matches),
             columns,
-            common: Common { image: array, output, json, stats, report, verify, explain, cache, answer, limits },
+            common: Common {
+                image,
+                output,
+                json,
+                stats,
+                report,
+                verify,
+                explain,
+                cache,
+                answer,
+                has_result_there,
+                limits,
+            },
         })
     }
 }
@@ -63,9 +77,7 @@ pub fn learn(args: &LearnArgs, call: &Call) -> Result<u8> {
     run(args, call).map_err(|error| match error {
         // A plan under a greater limit would hold the names, which do not fit this one.
         Error::Memory { ref purpose, .. } if purpose == NAMES => error,
-        error => {
-            args.common.limits.advise(error, |limits| plan(args, limits).and_then(|prepared| check(args, &prepared)))
-        }
+        error => args.common.limits.advise(error, |limits| plan(args, limits, call).and_then(|it| check(args, &it))),
     })
 }
 
@@ -74,12 +86,10 @@ struct Prepared {
     runtime: Runtime,
     data: Data,
     plan: StatisticPlan,
-    /// Notes on opening the array, unless nothing is said.
-    notes: Vec<String>,
 }
 
 /// Refuses what cannot be planned.
-fn plan(args: &LearnArgs, limits: &Limits) -> Result<Prepared> {
+fn plan(args: &LearnArgs, limits: &Limits, call: &Call) -> Result<Prepared> {
     let LearnArgs { statistic, given, common, .. } = args;
     let runtime = runtime(limits, None)?;
     if runtime.backend().named(&common.image).is_some_and(|found| found.kind == FileKind::File) {
@@ -87,20 +97,24 @@ fn plan(args: &LearnArgs, limits: &Limits) -> Result<Prepared> {
         outcore::io::give_back_freed_memory();
     }
     let mut data = Data::open(&runtime, &common.image)?;
-    let notes = if limits.quiet { Vec::new() } else { tell_notes(&runtime, common) };
+    call.known().image = image_of(&common.image, array_id(&runtime, &common.image));
+    // Plans under other limits are quiet.
+    if !limits.quiet {
+        tell_notes(&runtime, common, call);
+    }
     if let Some(columns) = &args.columns {
         data = data.select(columns)?;
     }
     let values = OptionValues::new(*statistic, given.clone())?;
     let plan = (statistic.plan)(&data, values)?;
-    Ok(Prepared { runtime, data, plan, notes })
+    Ok(Prepared { runtime, data, plan })
 }
 
 /// Refuses a run for which there is too little memory, and files that cannot be written.
 fn check(args: &LearnArgs, prepared: &Prepared) -> Result<()> {
     let (LearnArgs { statistic, common, .. }, Prepared { runtime, plan, .. }) = (args, prepared);
     let outputs = common.outputs(&[]);
-    check_different(runtime, &[("the array".to_owned(), &common.image)], &outputs)?;
+    common.check_different(runtime, &[("the array".to_owned(), &common.image)], &outputs)?;
     for (option, file) in outputs {
         plan.check_file(runtime, file, option == "--output")?;
     }
@@ -109,50 +123,46 @@ fn check(args: &LearnArgs, prepared: &Prepared) -> Result<()> {
 
 fn run(args: &LearnArgs, call: &Call) -> Result<u8> {
     let common = &args.common;
-    let mut prepared = plan(args, &common.limits)?;
-    let About { plan: planned, .. } = about(args, &prepared.runtime, &prepared.data, &prepared.plan);
-    let image = image_of(&common.image, array_id(&prepared.runtime, &common.image));
-    let mut done = Done { image, plan: members(planned).into(), ..Done::default() };
-    done.notes = [std::mem::take(&mut prepared.notes), tell_notes(&prepared.runtime, common)].concat();
+    let prepared = plan(args, &common.limits, call)?;
+    let run_plan = match prepared.run_plan(common) {
+        Ok(plan) => plan,
+        // The check has better words, if it refuses the run, too.
+        Err(error) => return Err(check(args, &prepared).err().unwrap_or(error)),
+    };
+    call.known().plan = members(&run_plan).into();
+    tell_notes(&prepared.runtime, common, call);
     if common.explain {
-        explain(args, &prepared.runtime, &prepared.data, &prepared.plan)?;
+        explain(common, &run_plan)?;
         check(args, &prepared)?;
-        return call.say(&done).map(|()| SUCCESS);
+        return call.say().map(|()| SUCCESS);
     }
     check(args, &prepared)?;
     let Prepared { runtime, data, mut plan, .. } = prepared;
     let given = OptionValues::new(args.statistic, args.given.clone())?;
     plan.output.origin = Origin::new(args.statistic.name, given, &common.image, array_id(&runtime, &common.image));
-    let page = Page::begin(common, &runtime, || about(args, &runtime, &data, &plan));
-    let mut results = plan.find(&runtime)?;
+    let page = Page::begin(common, &runtime, || about(args, &data, &run_plan));
+    let results = plan.find(&runtime);
+    tell_notes(&runtime, common, call);
+    let mut results = results?;
     let _result = runtime.budget().reserve("the result", plan.result_bytes)?;
     let mut page = page.map(Page::end);
     if let Some(page) = &mut page {
         page.result.lines.clone_from(&results.lines);
         page.result.tables.extend(first_rows(&results.table));
     }
-    done.notes.extend(tell_notes(&runtime, common));
-    done.files = common.outputs(&[]);
-    let end = End { call, common, runtime: &runtime, page };
+    let facts = Found::Facts(std::mem::take(&mut results.facts), Vec::new());
+    let end = End::new(call, common, &runtime, page, (Some(facts), &results.stats));
     if let Some(unconverged) = results.unconverged.take().filter(|_| !args.allow_unconverged) {
-        let result = Some(Found::Facts(&results.facts, &[]));
-        return end.not_converged(
-            failure("it did not converge", &unconverged),
-            &results.stats,
-            Done { result, ..done },
-        );
+        return end.not_converged(failure("it did not converge", &unconverged), &results.stats);
     }
     results.lines.iter().for_each(|line| common.say(line));
     results.table.lines().iter().for_each(|line| common.say(line));
-    let written = common.output.as_ref().map_or(Ok(()), |output| results.write(&runtime, &plan.output, output));
-    if let Err(error) = &written {
-        // The object has the result nevertheless.
-        done.error = members(error).into();
-        done.files.retain(|(option, _)| *option != "--output");
+    if let Some(output) = &common.output {
+        results.write(&runtime, &plan.output, output)?;
+        call.wrote("--output", output);
     }
     report(&results.stats, common);
-    end.account(&results.stats, Done { result: Some(Found::Facts(&results.facts, &[])), ..done })?;
-    written?;
+    end.account(&results.stats)?;
     common.answer.heard()?;
     Ok(SUCCESS)
 }
@@ -164,42 +174,59 @@ fn first_rows(table: &StatisticTable) -> Option<SomeRows> {
     (!rows.is_empty()).then(|| SomeRows { title: format!("By {}{more}", table.labels.0), columns, rows })
 }
 
-/// The memory of a run: all that it needs, and a limit that is enough for it.
-fn needs(args: &LearnArgs, runtime: &Runtime, plan: &StatisticPlan) -> Result<(u64, u64)> {
-    let needed_bytes = plan.needed_bytes(runtime, args.common.output.as_deref())?;
-    let budget = runtime.budget();
-    Ok((needed_bytes, budget.limit_for(needed_bytes, budget.available_bytes())))
+impl Prepared {
+    fn run_plan(&self, common: &Common) -> Result<RunPlan> {
+        let Prepared { runtime, data, plan } = self;
+        let output_bytes = common.output.as_ref().map(|output| plan.output_bytes(runtime, output)).transpose()?;
+        let outputs = common.output.iter().map(|output| OutputPlan {
+            option: "output",
+            path: output.display().to_string(),
+            rows: plan.output.rows,
+            columns: plan.output.names.len(),
+            memory_bytes: output_bytes,
+        });
+        let (state_bytes, budget) = (plan.needed_bytes(runtime, common.output.as_deref())?, runtime.budget());
+        Ok(RunPlan {
+            memory_bytes: budget.limit_for(state_bytes, budget.available_bytes()),
+            state_bytes,
+            rows: Some(data.rows()),
+            columns: Some(data.names.len() as u64),
+            outputs: outputs.collect(),
+            passes_text: Some(plan.passes.clone()),
+            bytes_per_pass: vec![plan.read_bytes(runtime)?],
+            ..RunPlan::default()
+        })
+    }
 }
 
-fn about(args: &LearnArgs, runtime: &Runtime, data: &Data, plan: &StatisticPlan) -> About {
+fn about(args: &LearnArgs, data: &Data, plan: &RunPlan) -> About {
     let options = OptionText::all(args.statistic.options, &args.given);
     let facts = [("rows", json!(data.rows())), ("columns", json!(data.names.len()))];
     let facts = facts.into_iter().map(|(name, fact)| (name.to_owned(), fact)).collect();
-    let memory_bytes = needs(args, runtime, plan).ok().map(|(_, limit_bytes)| limit_bytes);
-    let notes = vec![format!("Planned passes: {}.", plan.passes)];
-    let plan = Planned { memory_bytes, notes, ..Planned::default() };
+    let notes = plan.passes_text.iter().map(|passes| format!("Planned passes: {passes}.")).collect();
+    let plan = Planned { memory_bytes: Some(plan.memory_bytes), notes, ..Planned::default() };
     About { name: args.statistic.name, options, facts, plan }
 }
 
-/// Says what the user should know about what was read, and returns it.
-fn tell_notes(runtime: &Runtime, common: &Common) -> Vec<String> {
+/// Says what the user should know about what was read, and adds it to the notes of the call.
+fn tell_notes(runtime: &Runtime, common: &Common, call: &Call) {
     let notes = runtime.take_notes();
     notes.iter().filter(|_| !common.limits.quiet).for_each(|note| note!("note: {}", escaped(note)));
-    notes
+    call.known().notes.extend(notes);
 }
 
-fn explain(args: &LearnArgs, runtime: &Runtime, data: &Data, plan: &StatisticPlan) -> Result<()> {
-    if args.common.json {
+fn explain(common: &Common, plan: &RunPlan) -> Result<()> {
+    if common.object_option().is_some() {
         return Ok(());
     }
-    let ((memory_bytes, limit_bytes), read_bytes) = (needs(args, runtime, plan)?, plan.read_bytes(runtime)?);
-    let limit = limit_text(limit_bytes);
-    say(format_args!("array    {} rows of {} columns", data.rows(), data.names.len()))?;
-    say(format_args!("memory   {limit} ({} beside the process)", bytes_text(memory_bytes)))?;
-    if let Some(output) = &args.common.output {
-        let (rows, bytes) = (plan.output.rows, bytes_text(plan.output_bytes(runtime, output)?));
-        say(format_args!("output   {rows} rows, in {bytes} of memory, to {}", output.display()))?;
+    let (rows, columns) = (plan.rows.unwrap_or_default(), plan.columns.unwrap_or_default());
+    say(format_args!("array    {rows} rows of {columns} columns"))?;
+    let (limit, bytes) = (limit_text(plan.memory_bytes), bytes_text(plan.state_bytes));
+    say(format_args!("memory   {limit} ({bytes} beside the process)"))?;
+    for OutputPlan { path, rows, memory_bytes, .. } in &plan.outputs {
+        let bytes = bytes_text(memory_bytes.unwrap_or_default());
+        say(format_args!("output   {rows} rows, in {bytes} of memory, to {path}"))?;
     }
-    say(format_args!("passes   {}", plan.passes))?;
-    say(format_args!("reads    about {} per pass", bytes_text(read_bytes)))
+    plan.passes_text.iter().try_for_each(|passes| say(format_args!("passes   {passes}")))?;
+    plan.bytes_per_pass.iter().try_for_each(|&bytes| say(format_args!("reads    about {} per pass", bytes_text(bytes))))
 }

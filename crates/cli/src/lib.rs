@@ -26,6 +26,7 @@ mod learn;
 mod look;
 mod object;
 mod options;
+mod plan;
 mod progress;
 mod report;
 mod run;
@@ -38,8 +39,9 @@ pub use outcore::io::fill_standard_descriptors;
 use args::{Cli, Command};
 use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory, FromArgMatches};
-use object::{Call, Done, error_of};
+use object::{Call, error_of};
 use outcore::{Error, ErrorKind};
+use std::io::Write;
 use std::sync::atomic::Ordering;
 
 /// The error of a command line. That of an algorithm without `run` names `run`.
@@ -59,14 +61,24 @@ fn parsed() -> (Cli, Call) {
     let parsed = matches.and_then(|matches| Ok((Cli::from_arg_matches(&matches)?, Call::new(&command, &matches))));
     parsed.unwrap_or_else(|error| {
         let error = with_run(error.format(&mut command));
-        if let Some(call) = Call::refused().filter(|_| error.use_stderr()) {
-            let text = error.to_string();
-            let message = text.trim_start_matches("error: ").split("\n\nUsage: ").next().unwrap_or_default();
-            let error = error_of(ErrorKind::Usage, message.trim_end());
-            _ = call.say(&Done { error, ..Done::default() });
+        let call = Call::refused();
+        progress::LOG_TIMES.store(call.logs_times, Ordering::Relaxed);
+        if !error.use_stderr() {
+            let shown = error.print().and_then(|()| std::io::stdout().flush()).map_err(answer::output_error);
+            std::process::exit(ended(shown, &call).into());
         }
+        call.known().error = error_of(ErrorKind::Usage, &message(&error.to_string()));
+        _ = call.say();
+        _ = write!(std::io::stderr(), "{}", progress::time_of_line());
         error.exit()
     })
+}
+
+/// The message of an error of the command line, without what clap adds about usage and help.
+fn message(text: &str) -> String {
+    let text = text.rsplit_once("\n\nFor more information, try ").map_or(text, |(text, _)| text);
+    let text = text.rsplit_once("\n\nUsage: ").map_or(text, |(text, _)| text);
+    text.trim_start_matches("error: ").trim_end().to_owned()
 }
 
 /// Runs the command with the arguments of the process, and returns its exit code.
@@ -99,20 +111,25 @@ pub fn run() -> u8 {
         Command::Completions(args) => shell::completions(args),
         Command::Man(args) => shell::man(args),
     };
-    let outcome = outcome.map_err(answer::plain_if_closed);
-    match outcome {
-        Ok(()) => SUCCESS,
-        Err(error @ Error::Cancelled) => {
-            note!("outcore: stopped; no unfinished file was left behind");
-            call.fail(&error, progress::stop_code());
-            progress::stop_code()
-        }
-        // The reader of the output has gone, as in `outcore ... | head`.
-        Err(Error::File { source, .. }) if source.kind() == std::io::ErrorKind::BrokenPipe => SUCCESS,
-        Err(error) => {
-            note!("outcore: {error}");
-            call.fail(&error, error.kind().exit_code());
-            error.kind().exit_code()
-        }
+    ended(outcome, &call)
+}
+
+/// Ends a command: writes its error, if there is one, and the object of the call, and returns the exit code.
+fn ended(outcome: outcore::Result<()>, call: &Call) -> u8 {
+    let Err(error) = outcome.map_err(answer::plain_if_closed) else { return SUCCESS };
+    // The reader of the output has gone, as in `outcore ... | head`.
+    if matches!(&error, Error::File { source, .. } if source.kind() == std::io::ErrorKind::BrokenPipe) {
+        call.end(None);
+        return SUCCESS;
     }
+    let code = match &error {
+        Error::Cancelled => progress::stop_code(),
+        error => error.kind().exit_code(),
+    };
+    match &error {
+        Error::Cancelled => note!("outcore: stopped; no unfinished file was left behind"),
+        error => note!("outcore: {error}"),
+    }
+    call.end(Some((&error, code)));
+    code
 }

@@ -6,18 +6,17 @@
 
 use crate::answer::{Answer, output_error};
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use outcore::front_ends::{AtomicFile, COMMIT, Fact, NamedImage, Value};
-use outcore::io::backend::calendar_text;
+use outcore::front_ends::{AtomicFile, COMMIT, Fact, NamedImage, Value, calendar_text};
 use outcore::report::now;
-use outcore::{Error, ErrorKind, Result, Runtime};
+use outcore::{Error, ErrorKind, Result, Runtime, RuntimeOptions};
 use serde::Serialize;
 use serde::ser::SerializeMap;
 use serde_json::ser::{Formatter, Serializer};
 use serde_json::{Map, Value as Json, json};
-use std::cell::Cell;
+use std::cell::{Cell, RefCell, RefMut};
 use std::ffi::OsString;
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 /// The object. Its page in the documentation and its schema are made of these lines.
@@ -39,16 +38,16 @@ struct Object<'a> {
     seconds: f64,
     /// Options and arguments by their names in Python; none where the command line was refused
     options: &'a Map<String, Json>,
-    /// The image that was read or made, or the file that was read as an array; null where the command failed
+    /// The image that was read or made, or the file that was read as an array; null where the command failed before
     image: &'a Option<NamedImage>,
     /// The estimate before the work, of `run` and `import`
     plan: &'a Json,
     /// The result; null with `--explain` and where there is none
-    result: &'a Option<Found<'a>>,
+    result: &'a Option<Found>,
     /// The cost, of `run` and `import`
     stats: &'a Json,
     /// The files that were written, beside the image
-    files: Vec<Written>,
+    files: &'a [Written],
     /// Notes and warnings, in sentences
     notes: &'a [String],
     /// The failure; null after success
@@ -66,7 +65,7 @@ struct Given {
 
 /// A file that was written.
 #[derive(Serialize)]
-struct Written {
+pub struct Written {
     /// The option that names it
     option: String,
     /// Its path
@@ -76,13 +75,16 @@ struct Written {
 /// The option that begins lines on the standard error with the time.
 const LOG_TIMES: &str = "log_times";
 
+/// The option that names a file for the object.
+const STATS: &str = "stats";
+
 /// The option that asks for the object.
 pub const JSON: &str = "json";
 
 /// The commands that have it.
 const COMMANDS: [&str; 4] = ["run", "import", "check", "info"];
 
-/// A command with its options, as it was called.
+/// A command with its options, as it was called, and all that is known of it by now.
 pub struct Call {
     command: String,
     /// The algorithm, solver or model.
@@ -90,31 +92,31 @@ pub struct Call {
     options: Map<String, Json>,
     started: Option<u64>,
     begin: Instant,
-    /// Whether the object goes to the standard output.
-    is_json: bool,
+    known: RefCell<Known>,
+    /// Whether the object goes to the standard output, and is not there yet.
+    is_json: Cell<bool>,
+    /// The file that the object goes to, and that was not tried yet.
+    stats: Cell<Option<PathBuf>>,
     /// Whether lines on the standard error begin with the time.
     pub logs_times: bool,
-    /// Whether it is there: a failure behind it writes no second one.
-    is_said: Cell<bool>,
 }
 
 /// Serialised content of a result.
-pub enum Found<'a> {
+pub enum Found {
     /// Values by their names.
     Values(Map<String, Json>),
     /// Facts, and columns of numbers.
-    Facts(&'a [(&'static str, Fact)], &'a [(&'static str, Vec<f64>)]),
+    Facts(Vec<(&'static str, Fact)>, Vec<(&'static str, Vec<f64>)>),
 }
 
-/// The parts of the object that are known when a command ends; the others are null.
+/// The parts of the object that become known while a command runs; the others are null, also where it fails.
 #[derive(Default)]
-pub struct Done<'a> {
+pub struct Known {
     pub image: Option<NamedImage>,
     pub plan: Json,
-    pub result: Option<Found<'a>>,
+    pub result: Option<Found>,
     pub stats: Json,
-    /// The files that were written, with their options.
-    pub files: Vec<(&'static str, &'a Path)>,
+    pub files: Vec<Written>,
     pub notes: Vec<String>,
     pub error: Json,
 }
@@ -128,6 +130,8 @@ impl Call {
             (command, matches) = (command.find_subcommand(name).unwrap_or(command), of_it);
         }
         let is_set = |flag| matches!(matches.try_get_one::<bool>(flag), Ok(Some(true)));
+        let stats = matches.try_get_one::<PathBuf>(STATS).ok().flatten();
+        let is_standard = stats.is_some_and(|file| file == Path::new("-"));
         let mut words = words.into_iter();
         let command_name = words.next().unwrap_or_default();
         Call {
@@ -135,36 +139,45 @@ impl Call {
             options: options_of(command, matches),
             started: now(),
             begin: Instant::now(),
+            known: RefCell::default(),
             // Benchmarks have objects of their own.
-            is_json: COMMANDS.contains(&&*command_name) && is_set(JSON),
+            is_json: Cell::new(COMMANDS.contains(&&*command_name) && (is_set(JSON) || is_standard)),
+            stats: Cell::new(stats.filter(|_| !is_standard).cloned()),
             command: command_name,
             logs_times: is_set(LOG_TIMES),
-            is_said: Cell::new(false),
         }
     }
 
-    /// The call of a command line that was refused, if it asks for the object.
-    pub fn refused() -> Option<Self> {
+    /// The call of a command line that was refused.
+    pub fn refused() -> Self {
         let words: Vec<OsString> = std::env::args_os().skip(1).collect();
-        let command = words.first()?.to_str().filter(|word| COMMANDS.contains(word))?.to_owned();
-        let is_json = words.iter().any(|word| word == "--json");
-        is_json.then(|| Call {
-            command,
+        let is_there = |wanted: &str| words.iter().any(|word| word == wanted);
+        let command = words.first().and_then(|word| word.to_str()).filter(|word| COMMANDS.contains(word));
+        Call {
             name: None,
             options: Map::new(),
             started: now(),
             begin: Instant::now(),
-            is_json,
-            logs_times: false,
-            is_said: Cell::new(false),
-        })
+            known: RefCell::default(),
+            is_json: Cell::new(command.is_some() && is_there("--json")),
+            stats: Cell::default(),
+            command: command.unwrap_or_default().to_owned(),
+            logs_times: is_there("--log-times"),
+        }
     }
 
-    fn object<'a>(&'a self, done: &'a Done<'_>) -> Object<'a> {
-        let written = |&(option, path): &(&str, &Path)| Written {
-            option: option.trim_start_matches('-').replace('-', "_"),
-            path: path.display().to_string(),
-        };
+    /// The parts that are known by now, which may be changed until the borrow ends.
+    pub fn known(&self) -> RefMut<'_, Known> {
+        self.known.borrow_mut()
+    }
+
+    /// A file was written, which `option` names.
+    pub fn wrote(&self, option: &str, path: &Path) {
+        let option = option.trim_start_matches('-').replace('-', "_");
+        self.known().files.push(Written { option, path: path.display().to_string() });
+    }
+
+    fn object<'a>(&'a self, known: &'a Known) -> Object<'a> {
         Object {
             schema: 1,
             command: &self.command,
@@ -174,56 +187,67 @@ impl Call {
             started: self.started.map(calendar_text),
             seconds: (self.begin.elapsed().as_secs_f64() * 1e6).round() / 1e6,
             options: &self.options,
-            image: &done.image,
-            plan: &done.plan,
-            result: &done.result,
-            stats: &done.stats,
-            files: done.files.iter().map(written).collect(),
-            notes: &done.notes,
-            error: &done.error,
+            image: &known.image,
+            plan: &known.plan,
+            result: &known.result,
+            stats: &known.stats,
+            files: &known.files,
+            notes: &known.notes,
+            error: &known.error,
         }
     }
 
-    /// Writes the object to the standard output, if it goes there.
+    /// Writes the object to the standard output, if it goes there and is not there yet.
     ///
     /// # Errors
     /// A standard output that cannot be written to.
-    pub fn say(&self, done: &Done<'_>) -> Result<()> {
-        if !self.is_json || self.is_said.replace(true) {
-            return Ok(());
+    pub fn say(&self) -> Result<()> {
+        match self.is_json.replace(false) {
+            true => write(&mut io::stdout().lock(), &self.object(&self.known.borrow())).map_err(output_error),
+            false => Ok(()),
         }
-        write(&mut io::stdout().lock(), &self.object(done)).map_err(output_error)
     }
 
-    /// Writes the object to the standard output, if it goes there, and to the file of `--stats`, if there is one; for
-    /// `-` that is the standard output, too.
+    /// Writes the object to the file of `--stats`, if there is one, and to the standard output, if it goes there.
     ///
     /// # Errors
     /// A file that cannot be written. Of the standard output that is an error of `answer`.
-    pub fn account(&self, runtime: &Runtime, done: &Done<'_>, stats: Option<&Path>, answer: &Answer) -> Result<()> {
-        let object = self.object(done);
-        let (there, file) = (stats == Some(Path::new("-")), stats.filter(|file| *file != Path::new("-")));
+    pub fn account(&self, runtime: &Runtime, answer: &Answer) -> Result<()> {
         // The file comes first: the object on the standard output says whether all went well.
-        if let Some(file) = file {
-            let mut to = AtomicFile::within(runtime, file)?;
-            match write(&mut to, &object) {
-                Ok(()) => to.commit()?,
-                Err(error) => return Err(to.error(error)),
-            }
-        }
-        if self.is_json || there {
-            self.is_said.set(true);
-            answer.write_with(|out| write(out, &object));
+        self.write_file(runtime)?;
+        if self.is_json.replace(false) {
+            answer.write_with(|out| write(out, &self.object(&self.known.borrow())));
         }
         Ok(())
     }
 
-    /// Writes the object of a command that failed. One that cannot be written changes no outcome.
-    pub fn fail(&self, error: &Error, exit_code: u8) {
-        let error = Json::Object(Map::from_iter(
-            members(error).into_iter().chain([("exit_code".to_owned(), json!(exit_code))]),
-        ));
-        _ = self.say(&Done { error, ..Done::default() });
+    fn write_file(&self, runtime: &Runtime) -> Result<()> {
+        let Some(file) = self.stats.take() else { return Ok(()) };
+        let mut to = AtomicFile::within(runtime, &file)?;
+        self.wrote("--stats", &file);
+        let written = write(&mut to, &self.object(&self.known.borrow()));
+        let written = written.map_err(|error| to.error(error)).and_then(|()| to.commit());
+        if written.is_err() {
+            self.known().files.pop();
+        }
+        written
+    }
+
+    /// Writes the object of a command that failed, or whose reader has gone: to the standard output, if it goes there,
+    /// and to the file of `--stats`, if there is a result, which may have taken hours. One that cannot be written
+    /// changes no outcome.
+    pub fn end(&self, failure: Option<(&Error, u8)>) {
+        if let Some((error, exit_code)) = failure {
+            let mut fields = members(error);
+            fields.insert("exit_code".to_owned(), exit_code.into());
+            self.known().error = fields.into();
+        }
+        let has_result = self.known().result.is_some();
+        // The runtime of the command may be cancelled.
+        if has_result && let Ok(runtime) = Runtime::new(RuntimeOptions { threads: Some(1), ..Default::default() }) {
+            _ = self.write_file(&runtime);
+        }
+        _ = self.say();
     }
 }
 
@@ -285,7 +309,7 @@ fn typed<T: Clone + Send + Sync + 'static>(
     Some(matches.try_get_many::<T>(id).ok()??.map(json).collect())
 }
 
-impl Serialize for Found<'_> {
+impl Serialize for Found {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
         let (facts, columns) = match self {
             Found::Values(values) => return values.serialize(serializer),
@@ -385,7 +409,7 @@ mod tests {
             ("nothing", Fact::Array(Vec::new(), vec![2, 0])),
         ];
         let mut text = Vec::new();
-        write(&mut text, &Found::Facts(&facts, &[("residual", vec![0.5, f64::NAN])])).unwrap();
+        write(&mut text, &Found::Facts(facts, vec![("residual", vec![0.5, f64::NAN])])).unwrap();
         let expected = json!({
             "rows": u64::MAX, "share": 1e-300, "none": null, "converged": true, "stopped_by": "tol",
             "columns": ["a \"b\"\n", "é"], "empty": [], "vector": [0.1, -1e300, null, 3.0],

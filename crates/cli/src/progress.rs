@@ -4,8 +4,9 @@
 //! JSON, whose keys `docs/reports.md` lists.
 
 use crate::common::{Common, Limits, ShowProgress};
+use crate::object::{Call, image_of};
 use indicatif::{ProgressBar, ProgressStyle};
-use outcore::io::backend::calendar_text;
+use outcore::front_ends::calendar_text;
 use outcore::io::{bytes_text, differing_texts, escaped, lock};
 use outcore::report::now;
 use outcore::{Error, Graph, GraphOptions, Progress, Result, Runtime, RuntimeOptions, Unit};
@@ -39,9 +40,11 @@ pub fn runtime(limits: &Limits, temporary: Option<PathBuf>) -> Result<Runtime> {
 }
 
 /// Opens the graph of a run within limits.
-pub fn open(common: &Common, limits: &Limits, temporary: Option<PathBuf>) -> Result<Graph> {
+pub fn open(common: &Common, limits: &Limits, temporary: Option<PathBuf>, call: &Call) -> Result<Graph> {
     let options = GraphOptions { cache_bytes: common.cache, ..GraphOptions::default() };
-    Graph::open(&runtime(limits, temporary)?, &common.image, options)
+    let graph = Graph::open(&runtime(limits, temporary)?, &common.image, options)?;
+    call.known().image = image_of(&common.image, Some(graph.manifest().image_id));
+    Ok(graph)
 }
 
 /// The runtime that the limits ask for, or what is made of the error where there can be none.

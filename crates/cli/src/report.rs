@@ -2,7 +2,7 @@
 //! what it uses; without the option there is none.
 
 use crate::common::{Common, report};
-use crate::object::{Call, Done, error_of, members};
+use crate::object::{Call, Found, error_of, members};
 use crate::options::in_shell;
 use outcore::front_ends::NotConverged;
 use outcore::import::{ImportEstimate, ImportSummary};
@@ -84,33 +84,58 @@ pub fn graph_facts(graph: &Graph) -> Map<String, Value> {
 
 /// The end of a run.
 pub struct End<'a> {
-    pub call: &'a Call,
-    pub common: &'a Common,
-    pub runtime: &'a Runtime,
+    call: &'a Call,
+    common: &'a Common,
+    runtime: &'a Runtime,
     /// The page, if one was asked for.
     pub page: Option<Page>,
 }
 
-impl End<'_> {
-    /// Writes the page and the object where they are wanted.
-    pub fn account(self, stats: &Stats, mut done: Done<'_>) -> Result<()> {
-        let End { call, common, runtime, page } = self;
+impl<'a> End<'a> {
+    /// The end of a run whose page ended with it. Its result and its cost are known from now on, also if they cannot be
+    /// written.
+    pub fn new(
+        call: &'a Call,
+        common: &'a Common,
+        runtime: &'a Runtime,
+        page: Option<Page>,
+        (result, stats): (Option<Found>, &Stats),
+    ) -> Self {
+        call.known().result = result;
+        let end = End { call, common, runtime, page };
+        end.cost(stats);
+        end
+    }
+
+    /// The cost by now.
+    fn cost(&self, stats: &Stats) -> Stats {
         let mut stats = stats.clone();
         stats.memory_peak_bytes = outcore::io::peak_memory_bytes();
-        (done.stats, done.notes) = (members(&stats).into(), [done.notes, runtime.take_notes()].concat());
-        page.map_or(Ok(()), |page| page.write(runtime, stats))?;
-        call.account(runtime, &done, common.stats.as_deref(), &common.answer)
+        let mut known = self.call.known();
+        known.stats = members(&stats).into();
+        known.notes.extend(self.runtime.take_notes());
+        stats
+    }
+
+    /// Writes the page and the object where they are wanted.
+    pub fn account(self, stats: &Stats) -> Result<()> {
+        let stats = self.cost(stats);
+        let End { call, common, runtime, page } = self;
+        if let Some(page) = page {
+            page.write(runtime, stats)?;
+            common.report.iter().for_each(|file| call.wrote("--report", file));
+        }
+        call.account(runtime, &common.answer)
     }
 
     /// Writes no result, but the cost of the run, and returns the exit code of a run that did not converge. `failure`
     /// says what did not, and how to mend that.
-    pub fn not_converged(self, failure: impl Display, stats: &Stats, mut done: Done<'_>) -> Result<u8> {
+    pub fn not_converged(self, failure: impl Display, stats: &Stats) -> Result<u8> {
         report(stats, self.common);
         let (kind, message) = (ErrorKind::NotConverged, format!("{failure} by --allow-unconverged"));
         note!("outcore: {message}");
-        done.error = error_of(kind, &message);
-        done.files.retain(|(option, _)| ["--stats", "--report"].contains(option));
-        self.account(stats, done)?;
+        self.call.known().error = error_of(kind, &message);
+        self.account(stats)?;
         Ok(kind.exit_code())
     }
 }

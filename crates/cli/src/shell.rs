@@ -29,7 +29,8 @@ pub struct ManArgs {
 pub fn completions(args: &CompletionsArgs) -> Result<()> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "outcore", &mut script);
-    std::io::stdout().write_all(&script).map_err(output_error)
+    let mut out = std::io::stdout();
+    out.write_all(&script).and_then(|()| out.flush()).map_err(output_error)
 }
 
 /// `outcore man`: one page for the command, and one for each of its subcommands.

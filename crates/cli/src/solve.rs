@@ -1,18 +1,20 @@
 //! `outcore run` and a solver: a command for each, made of the declarations, what it finds, and what it cost.
 
-use crate::answer::{SUCCESS, check_different, say};
+use crate::answer::{SUCCESS, say};
 use crate::common::{Common, Limits, report};
-use crate::object::{Call, Done, Found, image_of, members};
+use crate::object::{Call, Found, members};
 use crate::options::{UNWEIGHTED, allow_unconverged, allows_unconverged, arg_of, in_shell, values_of};
+use crate::plan::{FilesPlan, OutputPlan, RunPlan, VectorsPlan};
 use crate::progress::open;
 use crate::report::{About, End, Page, failure, graph_facts};
 use clap::builder::ValueParser;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
+use outcore::data::DenseHeader;
 use outcore::front_ends::{
-    OUTPUT_ENDINGS, OptionValues, Origin, Value, check_columns, least_limit, named, write_columns,
+    OUTPUT_ENDINGS, OptionValues, Origin, Value, check_columns, is_standard_output, least_limit, named, write_columns,
 };
 use outcore::io::{bytes_text, folder, limit_text};
-use outcore::linalg::{Dense, Needs, SOLVERS, SolverDeclaration, SolverFinding, SolverInput, SolverPlan, Traffic};
+use outcore::linalg::{Dense, Needs, SOLVERS, SolverDeclaration, SolverFinding, SolverInput, SolverPlan};
 use outcore::matrix::SparseMatrix;
 use outcore::report::{self, Planned};
 use outcore::{Error, Result};
@@ -57,10 +59,10 @@ pub fn with_options(mut command: Command) -> Command {
     let flag = |name: &'static str| Arg::new(name).long(in_shell(name)).action(ArgAction::SetTrue);
     command = command.arg(flag(UNWEIGHTED).help("Every entry is 1, whatever its value"));
     if let Some(right) = solver.right {
-        command = command.arg(file(RIGHT).help(format!("Write {right}: {OUTPUT_ENDINGS}")));
+        command = command.arg(file(RIGHT).allow_hyphen_values(true).help(format!("Write {right}: {OUTPUT_ENDINGS}")));
     }
     if let Some(values) = solver.values {
-        command = command.arg(file(VALUES).help(format!("Write {values}: {OUTPUT_ENDINGS}")));
+        command = command.arg(file(VALUES).allow_hyphen_values(true).help(format!("Write {values}: {OUTPUT_ENDINGS}")));
     }
     command = command.args(allow_unconverged(solver, "what there is where not all has converged"));
     if solver.has_checkpoints {
@@ -83,17 +85,21 @@ pub fn with_options(mut command: Command) -> Command {
 impl SolverArgs {
     pub fn of(solver: &'static SolverDeclaration, matches: &ArgMatches) -> std::result::Result<Self, clap::Error> {
         let path = |name: &str| matches.get_one::<PathBuf>(name).cloned();
+        let right = solver.right.and_then(|_| path(RIGHT));
+        let values = solver.values.and_then(|_| path(VALUES));
+        let mut common = Common::from_arg_matches(matches)?;
+        common.has_result_there = right.iter().chain(&values).any(|file| is_standard_output(file));
         Ok(SolverArgs {
             solver,
             given: values_of(solver.options, matches),
             inputs: solver.inputs.iter().map(|input| path(input.name)).collect(),
-            right: solver.right.and_then(|_| path(RIGHT)),
-            values: solver.values.and_then(|_| path(VALUES)),
+            right,
+            values,
             temporary: path(TEMPORARY),
             checkpoint: if solver.has_checkpoints { path(CHECKPOINT) } else { None },
             unweighted: matches.get_flag(UNWEIGHTED),
             allow_unconverged: allows_unconverged(solver, matches),
-            common: Common::from_arg_matches(matches)?,
+            common,
         })
     }
 
@@ -110,20 +116,19 @@ impl SolverArgs {
 /// `outcore run` and a solver. The exit code is 4 if values did not converge.
 pub fn solve(args: &SolverArgs, call: &Call) -> Result<u8> {
     let common = &args.common;
-    let solved = plan(args, &common.limits).and_then(|Prepared { matrix, plan, needs }| {
-        let About { plan: planned, .. } = about(args, &matrix, &needs)?;
-        let image = image_of(&common.image, Some(matrix.graph().manifest().image_id));
-        let done = Done { image, plan: members(planned).into(), ..Done::default() };
+    let solved = plan(args, &common.limits, call).and_then(|prepared| {
+        let run_plan = run_plan(args, &prepared)?;
+        call.known().plan = members(&run_plan).into();
         if common.explain {
-            explain(args, &matrix, &needs)?;
-            check(args, &matrix, &needs)?;
-            return call.say(&done).map(|()| SUCCESS);
+            explain(common, &run_plan)?;
         }
-        check(args, &matrix, &needs)?;
-        run(args, &matrix, &*plan, &needs, (call, done))
+        check(args, &prepared)?;
+        match common.explain {
+            true => call.say().map(|()| SUCCESS),
+            false => run(args, &prepared, &run_plan, call),
+        }
     });
-    let plan_again =
-        |limits: &Limits| plan(args, limits).and_then(|Prepared { matrix, needs, .. }| check(args, &matrix, &needs));
+    let plan_again = |limits: &Limits| plan(args, limits, call).and_then(|prepared| check(args, &prepared));
     solved.map_err(|error| common.limits.advise(error, plan_again))
 }
 
@@ -135,9 +140,9 @@ struct Prepared {
 }
 
 /// Refuses what cannot be planned.
-fn plan(args: &SolverArgs, limits: &Limits) -> Result<Prepared> {
+fn plan(args: &SolverArgs, limits: &Limits, call: &Call) -> Result<Prepared> {
     let SolverArgs { solver, given, inputs, unweighted, common, .. } = args;
-    let graph = open(common, limits, args.temporary.clone())?;
+    let graph = open(common, limits, args.temporary.clone(), call)?;
     let has_values = graph.manifest().weights().is_some() && !unweighted;
     let matrix = SparseMatrix::new(&graph, has_values)?;
     let values = OptionValues::new(*solver, given.clone())?;
@@ -149,33 +154,26 @@ fn plan(args: &SolverArgs, limits: &Limits) -> Result<Prepared> {
 }
 
 /// Refuses a run for which there is too little memory, and files that cannot be written.
-fn check(args: &SolverArgs, matrix: &SparseMatrix, needs: &Needs) -> Result<()> {
+fn check(args: &SolverArgs, Prepared { matrix, needs, .. }: &Prepared) -> Result<()> {
     let (purpose, bytes) = needs.most_memory(matrix.graph(), &args.results(), args.common.verify)?;
     matrix.graph().make_room(purpose, bytes)?;
     check_files(args, matrix, needs)
 }
 
 /// Runs a solver, and says and writes what it found.
-fn run<'a>(
-    args: &'a SolverArgs,
-    matrix: &SparseMatrix,
-    plan: &dyn SolverPlan,
-    needs: &Needs,
-    (call, mut done): (&Call, Done<'a>),
-) -> Result<u8> {
+fn run(args: &SolverArgs, prepared: &Prepared, run_plan: &RunPlan, call: &Call) -> Result<u8> {
+    let Prepared { matrix, plan, needs } = prepared;
     let (common, image) = (&args.common, matrix.graph().image());
-    let about = common.report.as_ref().map(|_| about(args, matrix, needs)).transpose()?;
-    let page = about.and_then(|about| Page::begin(common, image.runtime(), || about));
+    let page = Page::begin(common, image.runtime(), || about(args, matrix, needs, run_plan.memory_bytes));
     let SolverFinding { lines, values, facts, mut dense, unconverged, stats } = plan.run(matrix, common.verify)?;
     let mut page = page.map(Page::end);
     if let Some(page) = &mut page {
         page.result.lines.clone_from(&lines);
     }
-    let end = End { call, common, runtime: image.runtime(), page };
-    done.files = args.outputs();
+    let found = (Some(Found::Facts(facts, Vec::new())), &stats);
+    let end = End::new(call, common, image.runtime(), page, found);
     if let Some(unconverged) = unconverged.filter(|_| !args.allow_unconverged) {
-        let failure = failure("not all has converged", &unconverged);
-        return end.not_converged(failure, &stats, Done { result: Some(Found::Facts(&facts, &[])), ..done });
+        return end.not_converged(failure("not all has converged", &unconverged), &stats);
     }
     lines.iter().for_each(|line| common.say(line));
     report(&stats, common);
@@ -184,25 +182,28 @@ fn run<'a>(
     dense.iter_mut().for_each(|dense| dense.shape.origin = origin.clone());
     let results = dense.into_iter().zip(args.results());
     Dense::write_all(results.filter_map(|(dense, output)| Some((dense, output?.to_owned()))))?;
+    let options = ["--output", "--right"].into_iter().zip(args.results());
+    options.filter_map(|(option, file)| Some((option, file?))).for_each(|(option, file)| call.wrote(option, file));
     if let Some(output) = &args.values {
         write_columns(image, &values, &origin, output)?;
+        call.wrote("--values", output);
     }
-    end.account(&stats, Done { result: Some(Found::Facts(&facts, &values)), ..done })?;
+    if let Some(Found::Facts(_, of_columns)) = &mut call.known().result {
+        *of_columns = values;
+    }
+    end.account(&stats)?;
     common.answer.heard()?;
     Ok(SUCCESS)
 }
 
-fn about(args: &SolverArgs, matrix: &SparseMatrix, needs: &Needs) -> Result<About> {
+fn about(args: &SolverArgs, matrix: &SparseMatrix, needs: &Needs, memory_bytes: u64) -> About {
     let mut options = report::OptionText::all(args.solver.options, &args.given);
     for (input, file) in args.solver.inputs.iter().zip(&args.inputs) {
         let file = file.iter().map(|file| report::OptionText::new(input.name, file.display().to_string()));
         options.splice(0..0, file);
     }
-    let graph = matrix.graph();
-    let (_, most_bytes) = needs.most_memory(graph, &args.results(), args.common.verify)?;
-    let memory_bytes = least_limit(graph, most_bytes);
     let plan = Planned::of_solver(memory_bytes, needs.least_bytes, &needs.passes, needs.columns_per_pass);
-    Ok(About { name: args.solver.name, options, facts: graph_facts(graph), plan })
+    About { name: args.solver.name, options, facts: graph_facts(matrix.graph()), plan }
 }
 
 /// Refuses files that cannot be written before the work is done.
@@ -220,7 +221,7 @@ fn check_files(args: &SolverArgs, matrix: &SparseMatrix, needs: &Needs) -> Resul
     }
     let inputs = args.solver.inputs.iter().zip(&args.inputs);
     let inputs = inputs.filter_map(|(input, file)| Some((format!("--{}", in_shell(input.name)), file.as_deref()?)));
-    check_different(graph.runtime(), &inputs.collect::<Vec<_>>(), &outputs)?;
+    args.common.check_different(graph.runtime(), &inputs.collect::<Vec<_>>(), &outputs)?;
     for (shape, output) in needs.shapes.iter().zip(args.results()) {
         match output {
             // Nothing is made of it any more: it is written while the product goes on.
@@ -234,55 +235,85 @@ fn check_files(args: &SolverArgs, matrix: &SparseMatrix, needs: &Needs) -> Resul
     small.try_for_each(|(_, file)| outcore::front_ends::check_file(graph.image(), file))
 }
 
-fn explain(args: &SolverArgs, matrix: &SparseMatrix, needs: &Needs) -> Result<()> {
-    if args.common.json {
+fn run_plan(args: &SolverArgs, Prepared { matrix, needs, .. }: &Prepared) -> Result<RunPlan> {
+    let graph = matrix.graph();
+    let (_, most_bytes) = needs.most_memory(graph, &args.results(), args.common.verify)?;
+    let results = ["output", "right"].into_iter().zip(args.results());
+    let output = |(shape, (option, output)): (&DenseHeader, (&'static str, Option<&Path>))| {
+        let output = output?;
+        let memory_bytes = (!needs.is_written_at_once()).then(|| shape.output_bytes(graph.image(), output));
+        let (rows, columns) = (shape.vertices.end - shape.vertices.start, shape.names.len());
+        let path = output.display().to_string();
+        Some(memory_bytes.transpose().map(|memory_bytes| OutputPlan { option, path, rows, columns, memory_bytes }))
+    };
+    let (rows, columns) = matrix.shape();
+    Ok(RunPlan {
+        memory_bytes: least_limit(graph, most_bytes),
+        state_bytes: needs.least_bytes,
+        rows: Some(rows),
+        columns: Some(columns),
+        entries: Some(matrix.entries()),
+        vectors: needs.vectors.as_ref().map(|vectors| VectorsPlan {
+            count: vectors.count,
+            bytes: vectors.bytes,
+            in_memory: vectors.in_memory,
+            folder: vectors.folder.display().to_string(),
+        }),
+        outputs: needs.shapes.iter().zip(results).filter_map(output).collect::<Result<_>>()?,
+        verify_bytes: args.common.verify.then_some(needs.verify_bytes),
+        columns_per_pass: Some(needs.columns_per_pass),
+        passes_text: Some(needs.passes.clone()),
+        bytes_per_pass: needs.bytes_per_pass.clone(),
+        files: needs.files.as_ref().map(|files| FilesPlan {
+            factor_bytes: files.factor_bytes,
+            product_bytes: files.product_bytes,
+            temporary_bytes: files.temporary_bytes,
+            folder: files.folder.display().to_string(),
+        }),
+        ..RunPlan::default()
+    })
+}
+
+fn explain(common: &Common, plan: &RunPlan) -> Result<()> {
+    if common.object_option().is_some() {
         return Ok(());
     }
-    let graph = matrix.graph();
-    let (_, least_bytes) = needs.most_memory(graph, &args.results(), args.common.verify)?;
     let mut lines = Vec::new();
-    let (rows, columns) = matrix.shape();
-    lines.push(format!("matrix   {rows} x {columns}, {} entries", matrix.entries()));
-    if let Some(vectors) = &needs.vectors {
+    let (limit, bytes) = (limit_text(plan.memory_bytes), bytes_text(plan.state_bytes));
+    lines.push(format!("memory   {limit} ({bytes} for the run)"));
+    let [rows, columns, entries] = [plan.rows, plan.columns, plan.entries].map(Option::unwrap_or_default);
+    lines.push(format!("matrix   {rows} x {columns}, {entries} entries"));
+    if let Some(VectorsPlan { count, bytes, in_memory, folder }) = &plan.vectors {
         let mut place = "in memory".to_owned();
-        if !vectors.in_memory {
-            let folder = vectors.folder.display();
+        if !in_memory {
             place += &format!(" as far as it has room, and otherwise in a temporary file in {folder}");
         }
-        lines.push(format!("vectors  up to {}, {}, {place}", vectors.count, bytes_text(vectors.bytes)));
+        lines.push(format!("vectors  up to {count}, {}, {place}", bytes_text(*bytes)));
     }
-    for (shape, output) in needs.shapes.iter().zip(args.results()) {
-        if let Some(output) = output {
-            let mut how = "while the product goes on".to_owned();
-            if !needs.is_written_at_once() {
-                how = format!("in {} of memory", bytes_text(shape.output_bytes(graph.image(), output)?));
-            }
-            let (count, columns, output) =
-                (shape.vertices.end - shape.vertices.start, shape.names.len(), output.display());
-            lines.push(format!("output   {count} rows of {columns} numbers, {how}, to {output}"));
-        }
+    for OutputPlan { path, rows, columns, memory_bytes, .. } in &plan.outputs {
+        let how = match memory_bytes {
+            Some(bytes) => format!("in {} of memory", bytes_text(*bytes)),
+            None => "while the product goes on".to_owned(),
+        };
+        lines.push(format!("output   {rows} rows of {columns} numbers, {how}, to {path}"));
     }
-    if args.common.verify {
-        let bytes = bytes_text(needs.verify_bytes);
+    if let Some(bytes) = plan.verify_bytes.map(bytes_text) {
         lines.push(format!("verify   at least {bytes} of memory; its reads are not counted"));
     }
-    lines.push(format!("multiply {} columns per pass", needs.columns_per_pass));
-    lines.push(format!("passes   {}", needs.passes));
-    let reads: Vec<_> = needs.bytes_per_pass.iter().map(|&bytes| bytes_text(bytes)).collect();
+    lines.push(format!("multiply {} columns per pass", plan.columns_per_pass.unwrap_or_default()));
+    lines.push(format!("passes   {}", plan.passes_text.as_deref().unwrap_or_default()));
+    let reads: Vec<_> = plan.bytes_per_pass.iter().map(|&bytes| bytes_text(bytes)).collect();
     lines.push(match &reads[..] {
         [rows, columns] => format!("reads    at most {rows} per pass over rows, {columns} per pass over columns"),
         _ => format!("reads    at most {} per pass", reads.concat()),
     });
-    if let Some(Traffic { factor_bytes, product_bytes, temporary_bytes, folder }) = &needs.files {
+    if let Some(FilesPlan { factor_bytes, product_bytes, temporary_bytes, folder }) = &plan.files {
         let [factor, product, temporary] =
             [factor_bytes, product_bytes, temporary_bytes].map(|&bytes| bytes_text(bytes));
-        let folder = folder.display();
         lines.push(format!(
             "files    {factor} read of the factor, {product} written to the product's file, {temporary} written to \
              temporary files in {folder} and read again"
         ));
     }
-    let (all, least) = (limit_text(least_limit(graph, least_bytes)), bytes_text(needs.least_bytes));
-    say(format_args!("memory   {all} ({least} for the run)"))?;
     lines.iter().try_for_each(say)
 }

@@ -195,6 +195,7 @@ pub mod front_ends {
     };
     pub use outcore_image::{AtomicFile, check_file, enough_bytes, is_standard_output, write_file};
     pub use outcore_ingest::guarded;
+    pub use outcore_io::backend::calendar_text;
     pub use outcore_table::{
         NamedImage, OUTPUT_ENDINGS, Origin, cell_text, check_columns, distance_bits, push_quoted, push_value,
         shown_members, signed_count, write_columns,

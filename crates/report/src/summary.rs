@@ -37,14 +37,19 @@ pub struct SomeRows {
 }
 
 impl Summary {
-    /// The attributes of a result of an algorithm.
+    /// The attributes of a result of an algorithm. `ids` are those of some vertices: the first of each attribute that
+    /// names vertices, one after the other.
     ///
     /// # Errors
-    /// Ids that cannot be read.
-    pub fn of_attributes(graph: &Graph, algorithm: &Algorithm, data: &[Datum]) -> Result<Self> {
+    /// Those of `ids`.
+    pub fn of_attributes(
+        algorithm: &Algorithm,
+        data: &[Datum],
+        mut ids: impl FnMut(&[u32]) -> Result<Vec<Id<String>>>,
+    ) -> Result<Self> {
         let mut attributes = Map::new();
         for (attribute, datum) in algorithm.attributes.iter().zip(data) {
-            attributes.insert(attribute.name.to_owned(), value_of(graph, datum)?);
+            attributes.insert(attribute.name.to_owned(), value_of(datum, &mut ids)?);
         }
         Ok(Summary { attributes, ..Summary::default() })
     }
@@ -88,7 +93,7 @@ impl Summary {
 
 /// An attribute as JSON: of many members the first, of a path the number of its edges, of distances how many there are.
 /// Ids are texts.
-fn value_of(graph: &Graph, datum: &Datum) -> Result<Value> {
+fn value_of(datum: &Datum, ids: &mut impl FnMut(&[u32]) -> Result<Vec<Id<String>>>) -> Result<Value> {
     Ok(match datum {
         Datum::Whole(value) => json!(value),
         Datum::Wholes(values) => json!(values[..values.len().min(MOST_ROWS)]),
@@ -98,7 +103,7 @@ fn value_of(graph: &Graph, datum: &Datum) -> Result<Value> {
         Datum::Text(value) => json!(value),
         Datum::Vertices(None) | Datum::Path(None) => Value::Null,
         Datum::Vertices(Some(vertices)) => {
-            let ids = graph.ids_of(&vertices[..vertices.len().min(MOST_ROWS)])?;
+            let ids = ids(&vertices[..vertices.len().min(MOST_ROWS)])?;
             json!(ids.iter().map(ToString::to_string).collect::<Vec<_>>())
         }
         Datum::Path(Some(vertices)) => json!({ "edges": vertices.len().saturating_sub(1) }),
