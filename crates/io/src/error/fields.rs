@@ -4,8 +4,8 @@ use super::Error;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 /// Serialised, an error has the keys `kind`, `exit_code` and `message`, and those of its own fields: such as `path` and
-/// `line`, or `needed_bytes` and `advised_bytes`. `docs/objects.py` makes the table of the keys of the entries below and
-/// of the comments of the fields.
+/// `line`, or `needed_bytes` and `advised_bytes`. `docs/objects.py` makes the table of the keys of the entries below
+/// and of the comments of the fields.
 impl Serialize for Error {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let kind = self.kind();
