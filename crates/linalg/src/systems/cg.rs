@@ -79,7 +79,6 @@ impl<'a> Method<'a> for Cg {
         let mut along = weighted;
         self.growth.begin(weighted.sqrt());
         while state.steps_left > 0 {
-            state.steps_left -= 1;
             system.operator.apply(&self.direction, 1, &mut self.product)?;
             let curvature = system.finite(space.dots(&self.direction, &self.product)?[0][0])?;
             self.growth.multiplied(curvature / along);
@@ -115,6 +114,7 @@ impl<'a> Method<'a> for Cg {
                     *direction = next + share * *direction;
                 }
             })?;
+            state.steps_left -= 1;
             state.iterations += 1;
             state.norms.push(square.sqrt());
             if is_reached(state.target, start, square.sqrt()) {

@@ -144,7 +144,6 @@ impl<'a> Method<'a> for Minres {
         let mut rotations = Rotations { cosine, sine, epsilon: 0.0, delta_bar: 0.0, phi_bar: length, longest };
         let mut beside = 0.0;
         while state.steps_left > 0 {
-            state.steps_left -= 1;
             let next = self.extend(system, state, beside)?;
             let Some((column, below)) =
                 next.and_then(|(diagonal, below)| Some((rotations.rotate(diagonal, beside, below)?, below)))
@@ -156,6 +155,7 @@ impl<'a> Method<'a> for Minres {
             };
             (beside, self.longest) = (below, rotations.longest);
             let norm = self.advance(system, state, &rotations, &column, below)?;
+            state.steps_left -= 1;
             state.iterated(norm);
             if is_reached(state.target, start, norm) {
                 return Ok(Pause::End);

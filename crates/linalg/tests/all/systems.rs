@@ -360,6 +360,30 @@ fn unconverged_solutions_are_reported_as_such() {
     assert_eq!(case.solve(gmres, &b, &SolveOptions { restart: 50, ..STRICT }).iterations, 50);
 }
 
+#[test]
+fn limits_of_iterations_are_those_that_are_made() {
+    // Without a solution methods end at a step that they do not make.
+    for rows in [6, 50, 300] {
+        let case = case(laplacian(1, rows, 0), true);
+        let mut first = vec![0.0; rows as usize];
+        first[0] = 1.0;
+        for (name, method) in [("cg", cg as Method), ("minres", minres)] {
+            for b in [&first, &vector(rows)] {
+                let all = case.solve(method, b, &STRICT);
+                assert_eq!(all.stopped_by, SolveEnd::Stagnation, "{name} {rows}");
+                for limit in all.iterations.saturating_sub(2)..all.iterations + 4 {
+                    let found = case.solve(method, b, &SolveOptions { max_iterations: Some(limit), ..STRICT });
+                    let expected = match limit <= all.iterations {
+                        true => (SolveEnd::Iterations, limit),
+                        false => (SolveEnd::Stagnation, all.iterations),
+                    };
+                    assert_eq!((found.stopped_by, found.iterations), expected, "{name} {rows} {limit}");
+                }
+            }
+        }
+    }
+}
+
 /// Sparse matrices with a small diagonal, for which the residuals of stabilized biconjugate gradients rise and fall.
 fn rough(seed: u64) -> Entries {
     let mut given = Entries::new(100, 100);
