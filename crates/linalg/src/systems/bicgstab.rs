@@ -71,8 +71,10 @@ pub(crate) struct Bicgstab {
     /// Whether the last `x` is the best one.
     is_best: bool,
     growth: Growth,
-    /// The growth of the best `x`.
-    best_length: f64,
+    /// The sum of the lengths of all steps of `x`, which is that of the growth if there is no preconditioner.
+    way: f64,
+    /// The growth and the way of the best `x`.
+    best_lengths: (f64, f64),
     runs: u64,
     /// Whether another run began at the same `x`.
     is_repeated: bool,
@@ -110,7 +112,8 @@ impl<'a> Method<'a> for Bicgstab {
             best_norm: f64::INFINITY,
             is_best: false,
             growth: Growth::new(MOST_ROUNDING),
-            best_length: 0.0,
+            way: 0.0,
+            best_lengths: (0.0, 0.0),
             runs: 0,
             is_repeated: false,
         })
@@ -140,7 +143,7 @@ impl<'a> Method<'a> for Bicgstab {
         let best = &self.best;
         system.space.update([&mut state.x], |rows, [x], []| x.copy_from_slice(&best[rows]))?;
         (self.is_best, self.is_repeated) = (true, true);
-        self.growth.length = self.best_length;
+        (self.growth.length, self.way) = self.best_lengths;
         Ok(true)
     }
 }
@@ -221,11 +224,12 @@ impl Bicgstab {
         if norm.is_nan() || norm >= FULL_STAGNATION_SHARE * self.best_norm {
             return Ok(false);
         }
-        if self.growth.is_useless(0.0) && self.preconditioned.is_none() {
-            // The sum of all steps is more than the length after a detour.
+        if self.growth.is_useless(0.0) {
+            // The sum of all steps is more than the length after a detour: about as many times in every norm.
             let x = &state.x;
             let [square] = system.space.update([], |rows, [], [square]| *square += dot(&x[rows.clone()], &x[rows]))?;
-            self.growth.length = square.sqrt();
+            let share = (square.sqrt() / self.way).min(1.0);
+            (self.growth.length, self.way) = (share * self.growth.length, share * self.way);
         }
         Ok(!self.growth.is_useless(0.0))
     }
@@ -233,7 +237,7 @@ impl Bicgstab {
     fn store_best(&mut self, system: &System<'_, '_>, state: &State<'_>, norm: f64) -> Result<()> {
         let x = &state.x;
         system.space.update([&mut self.best], |rows, [best], []| best.copy_from_slice(&x[rows]))?;
-        (self.best_norm, self.best_length, self.is_best) = (norm, self.growth.length, true);
+        (self.best_norm, self.best_lengths, self.is_best) = (norm, (self.growth.length, self.way), true);
         Ok(())
     }
 
@@ -265,11 +269,14 @@ impl Bicgstab {
         let direction = self.preconditioned.as_ref().unwrap_or(&self.direction);
         let (product, State { x, residual, .. }) = (&self.product, state);
         self.is_best = false;
-        let [square] = system.space.update([&mut *x, &mut *residual], |rows, [x, residual], [square]| {
-            x.iter_mut().zip(&direction[rows.clone()]).for_each(|(x, number)| *x += step * number);
+        let [square, way] = system.space.update([&mut *x, &mut *residual], |rows, [x, residual], [square, way]| {
+            let direction = &direction[rows.clone()];
+            x.iter_mut().zip(direction).for_each(|(x, number)| *x += step * number);
+            *way += dot(direction, direction);
             residual.iter_mut().zip(&product[rows]).for_each(|(to, number)| *to -= step * number);
             *square += dot(residual, residual);
         })?;
+        self.way += step.abs() * way.sqrt();
         Ok(square.sqrt())
     }
 
@@ -304,17 +311,19 @@ impl Bicgstab {
     }
 
     /// Moves `x` along the residual. Returns the length of the next residual, and its product with the shadow.
-    fn stabilize(&self, system: &System<'_, '_>, state: &mut State<'_>, step: f64) -> Result<(f64, f64)> {
+    fn stabilize(&mut self, system: &System<'_, '_>, state: &mut State<'_>, step: f64) -> Result<(f64, f64)> {
         let State { x, residual, .. } = state;
         let (shadow, second, preconditioned) = (&self.shadow, &self.second, self.preconditioned.as_ref());
-        let [square, next] =
-            system.space.update([&mut *x, &mut *residual], |rows, [x, residual], [square, next]| {
+        let [square, next, way] =
+            system.space.update([&mut *x, &mut *residual], |rows, [x, residual], [square, next, way]| {
                 let along = preconditioned.map_or(&*residual, |vector| &vector[rows.clone()]);
                 x.iter_mut().zip(along).for_each(|(x, number)| *x += step * number);
+                *way += dot(along, along);
                 residual.iter_mut().zip(&second[rows.clone()]).for_each(|(to, number)| *to -= step * number);
                 *square += dot(residual, residual);
                 *next += dot(&shadow[rows], residual);
             })?;
+        self.way += step.abs() * way.sqrt();
         Ok((square.sqrt(), next))
     }
 }
