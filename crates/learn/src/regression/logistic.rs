@@ -31,13 +31,15 @@ use outcore_io::Runtime;
 
 /// Largest number of parameters for Newton's steps; with more, steps are those of L-BFGS.
 const MOST_NEWTON: usize = 200;
-/// Most steps of Newton's behind the end that look for a direction that separates classes.
-const MOST_ROUNDS: usize = 8;
+/// Most rounds of Newton's steps behind the end that look for a direction that separates classes, and steps of a round.
+const MOST_ROUNDS: usize = 5;
+const ROUND_STEPS: usize = 3;
 /// Least rise of log odds that a step makes where there is no optimum: Newton's make about 1 there. At an optimum a
 /// step is as small as the tolerance.
 const LEAST_RISE: f64 = 0.5;
-/// Margins of rows on the hyperplane between classes, in units of the greatest margin, as iterations leave them.
-const ROUNDING: f64 = 1e-6;
+/// Margins of rows on the hyperplane between classes, in units of the greatest margin, as iterations leave them. Those
+/// of rows that overlap are greater, even beside a row 10^8 times as far out.
+const ROUNDING: f64 = 1e-9;
 /// Largest number of halvings of a step.
 const HALVINGS: usize = 30;
 
@@ -78,7 +80,8 @@ pub struct LogisticRegression {
     pub converged: bool,
     /// Whether there is no penalty and a hyperplane separates a class from others, perhaps with rows of several classes
     /// on it (quasi-complete separation): then there is no minimum, for the loss falls as coefficients grow. With more
-    /// than 200 parameters, or too few iterations, only a model that separates all classes itself counts.
+    /// than 200 parameters, too few iterations, or rows 10^6 times as far out as others, only a model that separates
+    /// all classes itself counts for certain.
     pub is_separable: bool,
     /// The value at the minimum.
     pub loss: f64,
@@ -89,7 +92,7 @@ pub struct LogisticRegression {
 }
 
 /// The logistic model of `labels` (`n`, from 0 to below `classes`) by `x` (`n x p`). One pass, and one per step;
-/// without a penalty one more, and up to 15 where classes are separable.
+/// without a penalty one more, and up to 21 where classes are separable.
 ///
 /// # Errors
 /// NaN or infinite elements; labels of no class; fewer than 2 classes; weights below 0, or all 0; `c` not above 0.
@@ -220,10 +223,20 @@ impl Problem<'_> {
     }
 
     /// Whether there is no minimum without a penalty, because a direction separates classes: the model itself, or
-    /// Newton's, which turns to such a direction as coefficients grow. A pass; up to 15 where it turns slowly.
+    /// Newton's, which turns to such a direction as coefficients grow: each step makes the margins of rows on the
+    /// hyperplane 1/e of what they were, in units of the others, but not those of rows that overlap.
     fn is_separable(&mut self, end: &Point) -> Result<bool> {
         let (mut place, mut direction) = (end.place.clone(), Steps::default().direction(end));
-        for round in 1..=MOST_ROUNDS {
+        for round in 0..=MOST_ROUNDS {
+            for _ in 0..if round == 0 { 0 } else { ROUND_STEPS } {
+                place.iter_mut().zip(&direction).for_each(|(own, step)| *own += step);
+                direction = match self.at(place.clone()) {
+                    Ok(point) => Steps::default().direction(&point),
+                    // Squares overflow on the way.
+                    Err(Error::Usage(_)) => return Ok(false),
+                    Err(error) => return Err(error),
+                };
+            }
             let directions =
                 if end.hessian.is_empty() { vec![place.clone()] } else { vec![place.clone(), direction.clone()] };
             let margins = self.margins(directions)?;
@@ -237,16 +250,6 @@ impl Problem<'_> {
             if least_rise >= -ROUNDING * rise {
                 return Ok(true);
             }
-            if round == MOST_ROUNDS {
-                break;
-            }
-            place.iter_mut().zip(&direction).for_each(|(own, step)| *own += step);
-            direction = match self.at(place.clone()) {
-                Ok(point) => Steps::default().direction(&point),
-                // Squares overflow on the way.
-                Err(Error::Usage(_)) => return Ok(false),
-                Err(error) => return Err(error),
-            };
         }
         Ok(false)
     }

@@ -19,10 +19,26 @@ fn append(numbers: &mut Vec<f64>, labels: &mut Vec<f64>, row: &[f64], classes: u
     }
 }
 
-fn fit(numbers: &[f64], labels: &[f64], classes: usize) -> LogisticRegression {
+const PLAIN: LogisticRegressionOptions<'_> = LogisticRegressionOptions {
+    c: f64::INFINITY,
+    intercept: true,
+    max_iterations: 100,
+    tolerance: 1e-6,
+    weights: None,
+};
+
+fn fit_with(
+    numbers: &[f64],
+    labels: &[f64],
+    classes: usize,
+    options: &LogisticRegressionOptions<'_>,
+) -> LogisticRegression {
     let x = array(numbers, &[labels.len(), numbers.len() / labels.len()]);
-    let options = LogisticRegressionOptions { c: f64::INFINITY, ..LogisticRegressionOptions::default() };
-    logistic_regression(&runtime(2), &x, &vector(labels), classes, &options).unwrap()
+    logistic_regression(&runtime(2), &x, &vector(labels), classes, options).unwrap()
+}
+
+fn fit(numbers: &[f64], labels: &[f64], classes: usize) -> LogisticRegression {
+    fit_with(numbers, labels, classes, &PLAIN)
 }
 
 #[test]
@@ -69,6 +85,155 @@ fn many_parameters_are_separable_where_the_model_separates() {
     let numbers = normal(5, n * p);
     let labels: Vec<f64> = numbers.chunks_exact(p).map(|row| f64::from(u8::from(row[0] > 0.0))).collect();
     assert!(fit(&numbers, &labels, 2).is_separable);
+}
+
+/// An observation of up to two columns and the intercept's 1, with the sign of its class.
+type Row = [i128; 3];
+
+fn cross(a: Row, b: Row) -> Row {
+    [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
+}
+
+/// Whether products with some direction are 0 or more for all rows, and above 0 for one, without rounding. If there is
+/// one, there is one at an edge of their cone: orthogonal to two rows, or in the span of all if that has fewer axes.
+fn are_separated(rows: &[Row]) -> bool {
+    let dot = |a: Row, b: Row| (0..3).map(|i| a[i] * b[i]).sum::<i128>();
+    let pairs = || rows.iter().flat_map(|&a| rows.iter().map(move |&b| cross(a, b)));
+    let mut edges =
+        rows.iter().copied().chain(pairs()).chain(pairs().flat_map(|a| rows.iter().map(move |&b| cross(a, b))));
+    edges.any(|edge| {
+        let products: Vec<i128> = rows.iter().map(|&row| dot(row, edge)).collect();
+        let is_one_sided = products.iter().all(|&x| x >= 0) || products.iter().all(|&x| x <= 0);
+        is_one_sided && products.iter().any(|&x| x != 0)
+    })
+}
+
+/// Observations of whole numbers with their labels, and their rows; the greatest is about `most`.
+fn observations(seed: u64, most: i32) -> (Vec<f64>, Vec<f64>, Vec<Row>) {
+    let draws: Vec<usize> = uniform(1000 + seed, 64).iter().map(|number| (420.0 * number) as usize).collect();
+    let (n, p) = (3 + draws[0] % 7, 1 + draws[1] % 2);
+    let (mut numbers, mut labels, mut rows) = (Vec::new(), Vec::new(), Vec::new());
+    for own in draws[2..].chunks_exact(6).take(n) {
+        let is_far = own[3] % 4 == 0;
+        let mut row = [0, 0, 1];
+        for (column, to) in row[..p].iter_mut().enumerate() {
+            *to = (own[column] % 7) as i128 - 3;
+            *to *= if is_far { 10i128.pow((own[4] % (most as usize + 1)) as u32) } else { 1 };
+        }
+        // Most labels follow the first column.
+        let label = if own[5] % 3 == 0 { own[2] % 2 == 0 } else { row[0] > 0 };
+        numbers.extend(row[..p].iter().map(|&number| number as f64));
+        labels.push(f64::from(u8::from(label)));
+        rows.push(row.map(|number| if label { number } else { -number }));
+    }
+    (numbers, labels, rows)
+}
+
+#[test]
+fn whole_numbers_are_separable_where_exact_arithmetic_says_so() {
+    let mut counts = [0; 2];
+    for seed in 0..400 {
+        let (numbers, labels, rows) = observations(seed, 0);
+        let expected = are_separated(&rows);
+        let found = fit(&numbers, &labels, 2);
+        assert_eq!(found.is_separable, expected, "{seed}: {numbers:?} {labels:?}, {} steps", found.iterations);
+        counts[usize::from(expected)] += 1;
+    }
+    assert!(counts.iter().all(|&count| count > 50), "{counts:?}");
+}
+
+#[test]
+fn rows_far_out_do_not_hide_that_others_overlap() {
+    for seed in 0..600 {
+        let (numbers, labels, rows) = observations(seed, 8);
+        let expected = are_separated(&rows);
+        let found = fit(&numbers, &labels, 2);
+        assert!(expected || !found.is_separable, "{seed}: {numbers:?} {labels:?}, {} steps", found.iterations);
+    }
+    // One row at 10^8 on the side of the other class: its margin is 10^8 times those of all others.
+    for scale in [1e4, 1e6, 1e8, 1e9] {
+        for (far, label) in [(scale, 0.0), (-scale, 1.0), (scale, 1.0), (-scale, 0.0)] {
+            let numbers: Vec<f64> = (0..12).map(f64::from).chain([far]).collect();
+            let labels: Vec<f64> =
+                [0, 0, 0, 1, 0, 0, 1, 1, 0, 1, 1, 1].map(f64::from).into_iter().chain([label]).collect();
+            let found = fit(&numbers, &labels, 2);
+            assert!(!found.is_separable, "{far} {label}: {} steps, {:?}", found.iterations, found.coefficients);
+        }
+    }
+}
+
+#[test]
+fn one_class_is_separated_by_the_intercept() {
+    let numbers = normal(7, 60);
+    let (zeros, ones) = (vec![0.0; 30], vec![1.0; 30]);
+    let without = LogisticRegressionOptions { intercept: false, ..PLAIN };
+    for labels in [&zeros, &ones] {
+        assert!(fit(&numbers, labels, 2).is_separable);
+        // A column of the same number is no other direction.
+        assert!(fit(&[5.0; 30], labels, 2).is_separable);
+        assert!(!fit_with(&numbers, labels, 2, &without).is_separable);
+        let distances: Vec<f64> = numbers.iter().map(|x| x.abs()).collect();
+        assert!(fit_with(&distances, labels, 2, &without).is_separable);
+    }
+    // The third class has no rows, or none of a weight above 0; the others overlap.
+    let numbers: Vec<f64> = (0..40).map(|row| f64::from(row / 4)).collect();
+    let mut labels: Vec<f64> = (0..40).map(|row| f64::from(row % 2)).collect();
+    assert!(!fit(&numbers, &labels, 2).is_separable);
+    assert!(fit(&numbers, &labels, 3).is_separable);
+    labels[17] = 2.0;
+    labels[30] = 2.0;
+    let weights: Vec<f64> = labels.iter().map(|&label| f64::from(u8::from(label < 2.0))).collect();
+    let weights = vector(&weights);
+    assert!(!fit(&numbers, &labels, 3).is_separable);
+    assert!(
+        fit_with(&numbers, &labels, 3, &LogisticRegressionOptions { weights: Some(&weights), ..PLAIN }).is_separable
+    );
+}
+
+#[test]
+fn one_column_separates_whatever_its_unit_and_its_zero() {
+    for (unit, zero) in [(1.0, 0.0), (1e-8, 0.0), (1e8, 0.0), (1.0, 1e6), (1e-3, 1e3), (1e8, -1e12)] {
+        for place in 0..3 {
+            let mut numbers = normal(9, 300);
+            let labels: Vec<f64> = (0..100).map(|row| f64::from(u8::from(row % 3 == 0))).collect();
+            let mut set = |row: usize, number: f64| numbers[3 * row + place] = zero + unit * number;
+            (0..100).for_each(|row| set(row, if row % 3 == 0 { 1.0 + row as f64 } else { -1.0 - row as f64 }));
+            assert!(fit(&numbers, &labels, 2).is_separable, "{unit} {zero}");
+            // One row of either class on the hyperplane.
+            let mut set = |row: usize, number: f64| numbers[3 * row + place] = zero + unit * number;
+            set(0, 0.0);
+            set(1, 0.0);
+            assert!(fit(&numbers, &labels, 2).is_separable, "{unit} {zero}");
+            // Rows on the other side.
+            (0..100).for_each(|row| numbers[3 * row + place] = zero + unit * if row % 3 == 0 { 1.0 } else { -1.0 });
+            let mut overlapping = labels.clone();
+            (0..40).for_each(|row| overlapping[row] = 1.0 - overlapping[row]);
+            assert!(!fit(&numbers, &overlapping, 2).is_separable, "{unit} {zero}");
+        }
+    }
+}
+
+#[test]
+fn rows_that_repeat_count_as_one_does_and_rows_of_weight_0_do_not() {
+    let numbers: Vec<f64> = normal(11, 80);
+    let labels: Vec<f64> = numbers.chunks_exact(2).map(|row| f64::from(u8::from(row[0] + row[1] > 0.0))).collect();
+    let mut both = numbers.repeat(2);
+    let mut repeated = labels.repeat(2);
+    assert!(fit(&both, &repeated, 2).is_separable);
+    // All rows in either class: no column says anything.
+    (0..40).for_each(|row| repeated[row] = 1.0 - repeated[row]);
+    let found = fit(&both, &repeated, 2);
+    assert!(found.converged && !found.is_separable && found.coefficients.iter().all(|own| own.abs() < 1e-6));
+    // Three rows within the other class.
+    both.truncate(80);
+    both.extend_from_slice(&[9.0, 9.0, 1.0, 7.0, 8.0, 0.5]);
+    let labels: Vec<f64> = labels.into_iter().chain([0.0; 3]).collect();
+    for (weight, expected) in [(0.0, true), (1e-6, false), (1.0, false)] {
+        let weights: Vec<f64> = (0..43).map(|row| if row < 40 { 1.0 } else { weight }).collect();
+        let options = LogisticRegressionOptions { weights: Some(&vector(&weights)), ..PLAIN };
+        let found = fit_with(&both, &labels, 2, &options);
+        assert_eq!(found.is_separable, expected, "{weight}: {} steps", found.iterations);
+    }
 }
 
 fn is_send<T: Send + 'static>() {}
