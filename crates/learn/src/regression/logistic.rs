@@ -34,6 +34,8 @@ const MOST_NEWTON: usize = 200;
 /// Most rounds of Newton's steps behind the end that look for a direction that separates classes, and steps of a round.
 const MOST_ROUNDS: usize = 5;
 const ROUND_STEPS: usize = 3;
+/// Most passes that look whether classes are separable: one at the end, and those of rounds.
+const MOST_SEPARATION_PASSES: usize = 1 + MOST_ROUNDS * (ROUND_STEPS + 1);
 /// Least rise of log odds that a step makes where there is no optimum: Newton's make about 1 there. At an optimum a
 /// step is as small as the tolerance.
 const LEAST_RISE: f64 = 0.5;
@@ -113,7 +115,7 @@ pub fn logistic_regression(
     let operands = operands(&x, Some(&vector(&x, labels, "labels")?), options.weights)?;
     let (p, rows) = (columns(&x), if classes == 2 { 1 } else { classes });
     let width = p + usize::from(options.intercept);
-    require(runtime, "logistic regression", &phases(&x, &operands, rows, width, options.weights)?)?;
+    require(runtime, "logistic regression", &phases(&x, &operands, rows, width, options)?)?;
     let _memory = runtime.budget().reserve("steps of logistic regression", own_bytes(rows, width))?;
     let mut costs = Costs::default();
     let moments = Classes::of(&costs.one(runtime, ClassMoments::of(&x, options.weights)?)?, 1)?;
@@ -139,14 +141,25 @@ pub fn logistic_regression(
     Ok(LogisticRegression { coefficients, intercept, classes, iterations, converged, is_separable, loss, shift, stats })
 }
 
-/// The phases of a fit for `rows` rows of `width` parameters: the moments, and a step.
-fn phases(x: &Array, operands: &[Array], rows: usize, width: usize, weights: Option<&Array>) -> Result<Vec<Phase>> {
+/// The phases of a fit for `rows` rows of `width` parameters: the moments, a step, and margins if there is no penalty.
+fn phases(
+    x: &Array,
+    operands: &[Array],
+    rows: usize,
+    width: usize,
+    options: &LogisticRegressionOptions<'_>,
+) -> Result<Vec<Phase>> {
     let (p, size, own_bytes) = (columns(x), rows * width, own_bytes(rows, width));
     let (shift, scale, place) = (vec![0.0; p], vec![1.0; p], vec![0.0; size]);
-    let is_newton = size <= MOST_NEWTON;
-    let loss = Loss { rows, width, shift, scale, place, is_newton, is_weighted: weights.is_some() };
-    let passes = [ClassMoments::of(x, weights)?, loss.lazy(operands)?];
-    Ok(passes.map(|pass| Phase::pass(vec![pass], own_bytes)).to_vec())
+    let (is_newton, is_weighted) = (size <= MOST_NEWTON, options.weights.is_some());
+    let loss =
+        Loss { rows, width, shift: shift.clone(), scale: scale.clone(), place: place.clone(), is_newton, is_weighted };
+    let mut passes = vec![ClassMoments::of(x, options.weights)?, loss.lazy(operands)?];
+    if options.c.is_infinite() {
+        let margins = Margins { rows, width, shift, scale, directions: vec![place; 2], is_weighted };
+        passes.push(margins.lazy(operands)?);
+    }
+    Ok(passes.into_iter().map(|pass| Phase::pass(vec![pass], own_bytes)).collect())
 }
 
 /// Memory of the parameters of a fit: points and directions, past steps, or second derivatives and their factor.
@@ -358,7 +371,7 @@ fn plan(data: &Data, values: OptionValues) -> Result<StatisticPlan> {
     let options = LogisticRegressionOptions { c, intercept, max_iterations, tolerance, weights: None };
     // The number of classes is not known yet.
     let (p, width) = (columns.len(), columns.len() + usize::from(intercept));
-    let phases = phases(&x, &[x.clone(), vector(&x, &y, "labels")?], 1, width, None)?;
+    let phases = phases(&x, &[x.clone(), vector(&x, &y, "labels")?], 1, width, &options)?;
     let result_bytes = bytes_of(64, &[width]);
     let (output, fitted) = (rows_shape(data, vec!["class".to_owned()], false), columns.clone());
     let scores = projected(&x, &vec![0.0; 2 * p], p)?;
@@ -403,7 +416,13 @@ fn plan(data: &Data, values: OptionValues) -> Result<StatisticPlan> {
         let (unconverged, stats) = (unconverged(is_done, iterations), costs.finish(found.stats.stopped_by));
         Ok(StatisticFinding { lines, table, facts, rows: Some(rows), unconverged, stats })
     };
-    let all = format!("2 over the target, 1, and about 1 for each of up to {max_iterations} steps");
-    let passes = format!("{all}; one to write rows");
+    // Scales, and where the steps begin.
+    let all =
+        format!("2 over the target, 2, and 1 for each of up to {max_iterations} steps or more, if one is shortened");
+    let check = match c.is_infinite() {
+        true => format!("; 1 to {MOST_SEPARATION_PASSES} that look whether classes are separable"),
+        false => String::new(),
+    };
+    let passes = format!("{all}{check}; one to write rows");
     Ok(StatisticPlan { phases, result_bytes, passes, output, rows: Some(written), columns: fitted, run: Box::new(run) })
 }

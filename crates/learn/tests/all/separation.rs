@@ -1,6 +1,7 @@
 //! Logistic regression without a penalty: whether classes are separable is known by how the data are made.
 
 use crate::common::*;
+use outcore_declare::{Fact, Value, Values, named};
 use outcore_learn::*;
 
 /// Rows of whole numbers, and their sums of columns times 1, -1, 2 and so on.
@@ -234,6 +235,45 @@ fn rows_that_repeat_count_as_one_does_and_rows_of_weight_0_do_not() {
         let found = fit_with(&both, &labels, 2, &options);
         assert_eq!(found.is_separable, expected, "{weight}: {} steps", found.iterations);
     }
+}
+
+#[test]
+fn explained_passes_are_those_that_are_made() {
+    let folder = tempfile::tempdir().unwrap();
+    let runtime = runtime(2);
+    // Classes overlap; are apart, but for a row of either class on the hyperplane; overlap beside a row far out.
+    let row = |x: i32, is_one: bool| [f64::from(x), f64::from(u8::from(is_one))];
+    let apart = (-20..20).map(|x| row(x, x >= 0)).chain([row(0, false)]);
+    let far = [1, 2, 4, 5, 8].into_iter().map(|x| row(x, false)).chain([3, 6, 7, 9].map(|x| row(x, true)));
+    let cases: [Vec<f64>; 3] = [
+        (-20..20).flat_map(|x| row(x, x % 3 == 0)).collect(),
+        apart.flatten().collect(),
+        far.chain([row(100_000_000, false)]).flatten().collect(),
+    ];
+    let mut checks = Vec::new();
+    for (case, numbers) in cases.iter().enumerate() {
+        let path = on_disk(folder.path(), &format!("{case}.oc"), &array(numbers, &[numbers.len() / 2, 2]));
+        let (data, logistic) = (Data::open(&runtime, &path).unwrap(), named(STATISTICS, "logistic").unwrap());
+        for c in [1.0, f64::INFINITY] {
+            let given = vec![("target", Value::Name("2".to_owned())), ("c", Value::Real(c))];
+            let plan = (logistic.plan)(&data, Values::new(logistic, given).unwrap()).unwrap();
+            let found = plan.find(&runtime).unwrap();
+            let steps = found.facts.iter().find_map(|(name, fact)| match fact {
+                Fact::Whole(steps) if *name == "n_iter" => Some(*steps as usize),
+                _ => None,
+            });
+            let more = found.stats.steps.len() - 4 - steps.unwrap();
+            let all = "2 over the target, 2, and 1 for each of up to 100 steps or more, if one is shortened";
+            let check = if c.is_infinite() { "; 1 to 21 that look whether classes are separable" } else { "" };
+            assert_eq!(plan.passes, format!("{all}{check}; one to write rows"));
+            assert_eq!(plan.phases.len(), if c.is_infinite() { 3 } else { 2 });
+            match c.is_infinite() {
+                true => checks.push(more),
+                false => assert!(more == 0 || case == 2, "{case}: {more}"),
+            }
+        }
+    }
+    assert!(checks[..2] == [1, 1] && (2..=21).contains(&checks[2]), "{checks:?}");
 }
 
 fn is_send<T: Send + 'static>() {}
