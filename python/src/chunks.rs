@@ -76,8 +76,8 @@ fn this_thread() -> Option<u64> {
     })
 }
 
-/// Columns from a generator: their names and types (`i8`, `u8`, `f8`, `c16` or `str`, with `?` if values may be missing;
-/// `other` for what nobody can use), and the pieces.
+/// Columns from a generator: their names and types (`i8`, `u8`, `f8`, `c16` or `str`, with `?` if values may be
+/// missing; `other` for what nobody can use), and the pieces.
 #[derive(FromPyObject)]
 struct Chunks {
     columns: Vec<(String, String)>,

@@ -13,8 +13,8 @@ use std::path::{Path, PathBuf};
 /// Limits of memory, threads and reads
 #[derive(Args, Clone)]
 pub struct Limits {
-    /// The limit for all memory of the process, such as 512MiB; if not given, half of what is free, also under the limits
-    /// of a container and of ulimit
+    /// The limit for all memory of the process, such as 512MiB; if not given, half of what is free, also under the
+    /// limits of a container and of ulimit
     #[arg(long, value_name = "SIZE", allow_negative_numbers = true, value_parser = outcore::io::parse_bytes)]
     pub memory: Option<u64>,
     /// The number of workers, from 1 to 1024; one per processor if not given

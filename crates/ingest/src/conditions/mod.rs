@@ -113,8 +113,8 @@ pub(crate) fn in_named_order(source: Source, asked: &Attributes) -> Source {
     if order.len() < fields.len() {
         return source;
     }
-    let kept: Vec<_> = order.iter().map(|&place| (place, fields[place].name.clone())).collect();
-    with_attributes(source, &kept)
+    let named: Vec<_> = order.iter().map(|&place| (place, fields[place].name.clone())).collect();
+    with_attributes(source, &named)
 }
 
 /// The names of the ends of edges: those of their columns, and those that every input has.
