@@ -249,8 +249,8 @@ impl Job<'_> {
     }
 }
 
-/// The integer in a text behind one of two prefixes. Texts that edges cannot have, such as `007` of a table of vertices,
-/// are refused: they would come back as another vertex's id, or as none.
+/// The integer in a text behind one of two prefixes. Texts that edges cannot have, such as `007` of a table of
+/// vertices, are refused: they would come back as another vertex's id, or as none.
 fn integer_behind(prefixes: &[String; 2], text: &[u8]) -> Result<i128> {
     let number = prefixes.iter().find_map(|prefix| text.strip_prefix(prefix.as_bytes()));
     let number = number.and_then(|number| str::from_utf8(number).ok());
