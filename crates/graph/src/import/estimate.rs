@@ -445,27 +445,28 @@ mod tests {
         };
         let options = ImportOptions::default();
         let workers = Workers { readers: 2, dictionary_bytes: 1 << 30 };
-        let announced = |facts| Announced { facts, sizes: None, options: &options };
-        let space_of = |facts| announced(facts).space(workers);
-        let small = space_of(&facts(1 << 20, false));
-        assert!(space_of(&facts(1 << 24, false)).temporary_bytes > 2 * small.temporary_bytes);
-        assert!(space_of(&facts(1 << 20, true)).temporary_bytes > small.temporary_bytes);
-        assert_eq!(space_of(&Facts { input_bytes: Some(1200), ..Facts::default() }).edges, Some(100));
+        let space_of = |facts: Facts| Announced { facts: &facts, sizes: None, options: &options }.space(workers);
+        let small = space_of(facts(1 << 20, false));
+        assert!(space_of(facts(1 << 24, false)).temporary_bytes > 2 * small.temporary_bytes);
+        assert!(space_of(facts(1 << 20, true)).temporary_bytes > small.temporary_bytes);
+        assert_eq!(space_of(Facts { input_bytes: Some(1200), ..Facts::default() }).edges, Some(100));
         let directory = tempfile::tempdir().unwrap();
         let runtime = Runtime::new(RuntimeOptions::default()).unwrap();
-        let check = |facts, folder| announced(facts).check_space(&runtime, [directory.path(), folder]);
-        assert!(check(&facts(1 << 21, false), directory.path()).is_ok());
-        let error = check(&facts(1 << 58, false), Path::new("/nowhere")).unwrap_err().to_string();
+        let check_with = |options: &ImportOptions, facts: Facts, folder| {
+            Announced { facts: &facts, sizes: None, options }.check_space(&runtime, [directory.path(), folder])
+        };
+        let check = |facts, folder| check_with(&options, facts, folder);
+        assert!(check(facts(1 << 21, false), directory.path()).is_ok());
+        let error = check(facts(1 << 58, false), Path::new("/nowhere")).unwrap_err().to_string();
         assert!(error.contains("288230376151711744 edges needs") && error.contains("left"), "{error}");
         let keep = ImportOptions { duplicates: Duplicates::Keep, ..ImportOptions::default() };
-        let kept = Announced { options: &keep, ..announced(&facts(1 << 58, false)) };
-        let image = kept.check_space(&runtime, [directory.path(); 2]).unwrap_err();
+        let image = check_with(&keep, facts(1 << 58, false), directory.path()).unwrap_err();
         assert!(image.to_string().starts_with("the image needs"), "{image}");
         // Vertices that a header declares take space without any edge.
         let declared = |count| Facts { edges: Some(0), declared: Some((1, count)), ..Facts::default() };
-        assert!(space_of(&declared(1 << 32)).temporary_bytes > 80 << 30);
-        assert!(check(&declared(1 << 10), directory.path()).is_ok());
-        let error = check(&declared(1 << 50), Path::new("/nowhere")).unwrap_err().to_string();
+        assert!(space_of(declared(1 << 32)).temporary_bytes > 80 << 30);
+        assert!(check(declared(1 << 10), directory.path()).is_ok());
+        let error = check(declared(1 << 50), Path::new("/nowhere")).unwrap_err().to_string();
         assert!(error.contains("0 edges and 1125899906842624 vertices needs") && error.contains("left"), "{error}");
     }
 }

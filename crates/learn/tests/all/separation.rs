@@ -1,7 +1,7 @@
 //! Logistic regression without a penalty: whether classes are separable is known by how the data are made.
 
 use crate::common::*;
-use outcore_declare::{Fact, Value, Values, named};
+use outcore_declare::{Fact, OptionValues, Value, named};
 use outcore_learn::*;
 
 /// Rows of whole numbers, and their sums of columns times 1, -1, 2 and so on.
@@ -256,7 +256,7 @@ fn explained_passes_are_those_that_are_made() {
         let (data, logistic) = (Data::open(&runtime, &path).unwrap(), named(STATISTICS, "logistic").unwrap());
         for c in [1.0, f64::INFINITY] {
             let given = vec![("target", Value::Name("2".to_owned())), ("c", Value::Real(c))];
-            let plan = (logistic.plan)(&data, Values::new(logistic, given).unwrap()).unwrap();
+            let plan = (logistic.plan)(&data, OptionValues::new(logistic, given).unwrap()).unwrap();
             let found = plan.find(&runtime).unwrap();
             let steps = found.facts.iter().find_map(|(name, fact)| match fact {
                 Fact::Whole(steps) if *name == "n_iter" => Some(*steps as usize),
