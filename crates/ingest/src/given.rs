@@ -7,6 +7,7 @@ use std::path::PathBuf;
 
 /// The request of an import.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Given {
     /// Conditions that edges must meet, as text.
     pub conditions: Vec<String>,
