@@ -5,8 +5,9 @@
 //! shell, the functions and stubs of Python, estimates, the table of `docs/algorithms.md`, the kernels of Graphalytics,
 //! and what the tests run. `docs/howto/add-an-algorithm.md` shows one.
 //!
-//! A run by a user takes these steps: texts or objects become [`Value`]s, which a [`Parameter`] checks; [`OptionValues`] add
-//! the defaults; [`Algorithm::plan`] turns them into typed options; [`Plan`] estimates the run, and runs it.
+//! A run by a user takes these steps: texts or objects become [`Value`]s, which a [`Parameter`] checks;
+//! [`OptionValues`] add the defaults; [`Algorithm::plan`] turns them into typed options; [`Plan`] estimates the run,
+//! and runs it.
 
 use crate::estimate::Estimate;
 use crate::results::Columns;

@@ -1,8 +1,8 @@
 //! Declared operations: names, options and files, the kinds of values that options take, and the values of a run.
 //!
 //! Algorithms, solvers, statistics and models are [`Declared`]: they have a name, a summary and options, which are
-//! [`Parameter`]s. The shell and Python turn texts and objects into [`Value`]s, which a parameter checks; [`OptionValues`]
-//! add the defaults.
+//! [`Parameter`]s. The shell and Python turn texts and objects into [`Value`]s, which a parameter checks;
+//! [`OptionValues`] add the defaults.
 #![forbid(unsafe_code)]
 
 mod choice;

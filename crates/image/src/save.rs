@@ -18,8 +18,8 @@ impl Image {
     ///
     /// # Errors
     /// Something that has the name already; an image that was replaced, removed or written to since it was opened
-    /// ([`Error::NoImage`]); a full disk, a file that cannot be read, a request to stop. Nothing is left behind then, and
-    /// an older image stays.
+    /// ([`Error::NoImage`]); a full disk, a file that cannot be read, a request to stop. Nothing is left behind then,
+    /// and an older image stays.
     pub fn save(&self, path: &Path, replace: bool) -> Result<()> {
         self.check_process()?;
         let (runtime, files) = (self.runtime(), self.unchanged_files()?);

@@ -72,7 +72,7 @@ pub struct InputSample {
     pub weight_bits: f64,
     /// The different strings of each attribute of edges, or the range of its numbers.
     pub attributes: Vec<Different>,
-    /// The same of the attributes of vertices that the input lists.
+    /// Attributes of vertices that the input lists, likewise.
     pub vertex_attributes: Vec<Different>,
 }
 
@@ -113,8 +113,8 @@ impl SampledFiles {
 }
 
 impl Facts {
-    /// Sizes of the input, as a sample suggests, which the first call takes: some milliseconds. `None` where nothing can
-    /// be read again, or there is no memory for it.
+    /// Sizes of the input, as a sample suggests, which the first call takes: some milliseconds. `None` where nothing
+    /// can be read again, or there is no memory for it.
     pub fn sizes(&self, runtime: &Runtime) -> Option<&InputSample> {
         let sampling = self.sampled.0.as_deref()?;
         sampling.sizes.get_or_init(|| sampling.sample(runtime, self)).as_ref()
@@ -206,7 +206,7 @@ struct Pieces {
     distance_bits: f64,
     weights: ValueRange,
     attributes: Vec<Occurrences>,
-    /// Those of the first vertices, and the number of these.
+    /// Attributes of the first vertices, and the number of these.
     vertex_attributes: Vec<Occurrences>,
     with_attributes: f64,
 }

@@ -3,8 +3,8 @@
 //! A [`StatisticDeclaration`] is a name, its options, and what it finds. From the list of all declarations
 //! ([`STATISTICS`](crate::STATISTICS)) follow the commands of the shell.
 //!
-//! A run from outside goes like this: the shell opens [`Data`] and makes [`OptionValues`] of texts; `plan` of the declaration
-//! checks both, and the [`StatisticPlan`] says what the run will need and does it.
+//! A run from outside goes like this: the shell opens [`Data`] and makes [`OptionValues`] of texts; `plan` of the
+//! declaration checks both, and the [`StatisticPlan`] says what the run will need and does it.
 
 use crate::common::{Costs, usage, with_names};
 use crate::phases::{Phase, most_bytes, most_of};

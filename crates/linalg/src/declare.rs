@@ -4,9 +4,9 @@
 //! of all declarations ([`SOLVERS`](crate::SOLVERS)) follow the commands of the shell, and the runs of
 //! `outcore.linalg`.
 //!
-//! A run from outside goes like this: the shell or Python makes [`OptionValues`] of texts or objects and opens the input
-//! files; `plan` of the declaration checks both for a matrix; [`SolverPlan::needs`] says what the run will need, and
-//! [`SolverPlan::run`] does it.
+//! A run from outside goes like this: the shell or Python makes [`OptionValues`] of texts or objects and opens the
+//! input files; `plan` of the declaration checks both for a matrix; [`SolverPlan::needs`] says what the run will need,
+//! and [`SolverPlan::run`] does it.
 
 use crate::dense::{Dense, Store};
 use crate::tall::basis::temporary_folder;

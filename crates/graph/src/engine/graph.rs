@@ -211,9 +211,9 @@ impl Graph {
     /// name is replaced if `replace`; anything else of that name is an error.
     ///
     /// # Errors
-    /// Something that has the name already; an image that was replaced, removed or written to since it was opened, whose
-    /// kind is [`Missing`](outcore_image::ErrorKind::Missing); a full disk, a file that cannot be read, a request to stop.
-    /// Nothing is left behind then, and an older image stays.
+    /// Something that has the name already; an image that was replaced, removed or written to since it was opened,
+    /// whose kind is [`Missing`](outcore_image::ErrorKind::Missing); a full disk, a file that cannot be read, a request
+    /// to stop. Nothing is left behind then, and an older image stays.
     pub fn save(&self, path: impl AsRef<Path>, replace: bool) -> Result<()> {
         self.image.save(path.as_ref(), replace)
     }

@@ -207,7 +207,6 @@ impl Attributes {
         let spill = |name: &str| Spill::create(runtime.backend(), &workspace.temporary(name));
         let (pieces_spill, chunks) = (spill(&format!("{name}-pieces"))?, Vec::new());
         let pieces = SpillWriter::new(runtime, &pieces_spill, 0, PIECES_BUFFER_BYTES)?;
-        let budget = runtime.budget();
         Ok(Attributes {
             fields: fields.to_vec(),
             name,
@@ -215,7 +214,7 @@ impl Attributes {
             pieces: pieces_spill,
             strings_bytes,
             // All but what the process itself takes.
-            most_places_bytes: budget.available_bytes() + budget.reserved_bytes(),
+            most_places_bytes: runtime.budget().available_bytes() + runtime.budget().reserved_bytes(),
             state: Mutex::new(TableState {
                 pieces,
                 places_bytes: 0,

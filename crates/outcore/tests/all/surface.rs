@@ -339,7 +339,7 @@ impl<'s> Visit<'s> for Signatures<'s> {
     }
 }
 
-/// What the tests ask of a type.
+/// Questions of the tests about a type.
 impl Public<'_> {
     /// Its name if it is a type or a trait.
     pub fn type_name(&self) -> Option<String> {

@@ -1,3 +1,5 @@
+//! Five tasks with Outcore, as a user writes them: `five_tasks` counts their lines and names.
+
 use outcore::engine::Frontier;
 use outcore::{BfsOptions, Direction, Graph, Id, Result, Runtime, bfs, import};
 use std::path::Path;

@@ -1,3 +1,5 @@
+//! Five tasks with petgraph, as a user writes them: `five_tasks` counts their lines and names.
+
 use petgraph::graphmap::DiGraphMap;
 use petgraph::visit::Bfs;
 use std::collections::HashMap;
