@@ -191,12 +191,13 @@ const PLANNED_BYTES: u64 = 256 << 20;
 /// it, the limit is not enough.
 const NEXT_PROCESS_SHARE: u64 = 64;
 
-/// The limit that is enough for an operation which needs at least `bytes`: `plan` plans it under a little less than
-/// every limit that is advised, until it refuses nothing more, or the limit is eight times as great.
+/// The limit that is enough for an operation which needs at least `bytes`: `plan` plans it under every limit that is
+/// advised, and under a little less, until it refuses nothing more, or the limit is eight times as great.
 pub fn enough_bytes<T>(bytes: u64, plan: impl Fn(u64) -> Result<T>) -> u64 {
     let mut enough_bytes = bytes;
     for _ in 0..MOST_PLANS {
-        let Err(again) = plan(enough_bytes - enough_bytes / NEXT_PROCESS_SHARE) else { break };
+        let next_bytes = enough_bytes - enough_bytes / NEXT_PROCESS_SHARE;
+        let Some(again) = plan(enough_bytes).err().or_else(|| plan(next_bytes).err()) else { break };
         let Some(more_bytes) = again.advised_bytes().filter(|&more_bytes| more_bytes > enough_bytes) else { break };
         enough_bytes = more_bytes;
         if more_bytes > bytes.saturating_mul(MOST_TIMES) {
