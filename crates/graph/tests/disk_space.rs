@@ -62,9 +62,9 @@ impl Disk {
         let (changes, peaks) = (AtomicU64::new(0), Arc::<[AtomicU64; 2]>::default());
         let (noted, [watched, filled]) = (Arc::clone(&peaks), [folder.to_owned(), folder.to_owned()]);
         let note = move |change: &Change<'_>| {
-            let is_removal = matches!(change, Change::Remove { .. });
+            let frees = matches!(change, Change::Remove { .. } | Change::Punch { .. });
             // Looking takes longer than writing.
-            if is_removal || changes.fetch_add(1, Ordering::Relaxed).is_multiple_of(8) {
+            if frees || changes.fetch_add(1, Ordering::Relaxed).is_multiple_of(8) {
                 for (peak, bytes) in noted.iter().zip(space_below(&watched)) {
                     peak.fetch_max(bytes, Ordering::Relaxed);
                 }

@@ -262,7 +262,8 @@ fn source_of(graph: Graph, options: &InputOptions, part: Part, sides: Option<&[S
         ..InputOptions::default()
     };
     let Wanted { vertices, left_out, has_met, ends, conditions } = Wanted::of(&graph, &options.conditions, &part)?;
-    let mut given = Given { images: vec![(graph.path().to_owned(), graph.manifest().image_id)], ..Given::default() };
+    let mut given = Given::default();
+    given.images.push((graph.path().to_owned(), graph.manifest().image_id));
     given.set_flag("reverse", part.reversed);
     if let Some(vertices) = &part.vertices {
         given.set("vertices", format!("{} of {}", vertices.count(), graph.vertices()));

@@ -524,7 +524,9 @@ impl<'a> Job<'a> {
             layouts: &numbered.layouts,
         };
         // Now that the edges are counted, the space is known: edges as they were read go while entries come.
-        let (text, bytes) = (format!("{} edges", input.edges), 8 * self.edge_words() as u64 * input.edges);
+        let dropped = if self.options.self_loops == SelfLoops::Drop { input.self_loops } else { 0 };
+        let edges = input.edges - dropped;
+        let (text, bytes) = (format!("{edges} edges"), 8 * self.edge_words() as u64 * edges);
         let directory = self.workspace.temporary_directory();
         estimate::require_temporary(self.runtime.backend(), &text, bytes, bytes, directory)?;
         let paths = ["out-entries", "in-entries"].map(|name| self.workspace.temporary(name));
