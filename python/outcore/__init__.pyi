@@ -21,6 +21,7 @@ from outcore._graphs.report import Report as Report
 from outcore._errors import ConvergenceError as ConvergenceError
 from outcore._errors import CorruptImageError as CorruptImageError
 from outcore._errors import DiskSpaceError as DiskSpaceError
+from outcore._errors import FileError as FileError
 from outcore._errors import ImageExistsError as ImageExistsError
 from outcore._errors import InputError as InputError
 from outcore._errors import MemoryLimitError as MemoryLimitError
@@ -48,6 +49,7 @@ __all__ = [
     "DiskSpaceError",
     "Edges",
     "Estimate",
+    "FileError",
     "Graph",
     "ImageExistsError",
     "ImportEstimate",

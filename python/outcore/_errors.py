@@ -1,12 +1,13 @@
 """The exceptions: they mirror the errors of the engine.
 
-Failures of the operating system are `OSError` with number and file name; a request to stop is `KeyboardInterrupt`.
-Every class has the kind that the shell's exit code and `ErrorKind` in Rust have.
+Failures of the operating system are `FileError`; a request to stop is `KeyboardInterrupt`. Exceptions have the kind
+that the shell's exit code and `ErrorKind` in Rust have, and as attributes the members of `error` in what `--json`
+writes.
 """
 
 import logging
 import re
-from typing import Any, ClassVar
+from typing import Any
 
 LOGGER = logging.getLogger("outcore")
 """Notes and warnings of the engine are records of this logger. It shows nothing unless the application says where."""
@@ -16,7 +17,7 @@ LOGGER.addHandler(logging.NullHandler())
 class OutcoreError(Exception):
     """The base of all exceptions that only Outcore raises."""
 
-    kind: ClassVar[str] = "other"
+    kind: str = "other"
     """The kind of the error, the same name as in Rust; each has an exit code of the command."""
 
 
@@ -28,6 +29,25 @@ class InputError(OutcoreError, ValueError):
     """The file, or a name for what was handed over."""
     line: int | None
     """The line, from 1, or the row or record of a binary input."""
+    expected: str
+    """What was expected."""
+    found: str
+    """What was found."""
+    advice: str
+    """What to do; may be empty."""
+
+
+class FileError(OutcoreError, OSError):
+    """The operating system refuses or breaks off an operation on a file. It is also what Python has for the number,
+    such as `FileNotFoundError` or `PermissionError`, and its kind depends on that."""
+
+    kind = "device"
+
+    def __new__(cls, *args: Any) -> "FileError":
+        return super().__new__(_FILE_ERRORS.get(type(OSError(*args)), cls), *args)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return FileError, *super().__reduce__()[1:]
 
 
 class CorruptImageError(OutcoreError):
@@ -51,6 +71,8 @@ class MemoryLimitError(OutcoreError, MemoryError):
     """The bytes that are available under the limit; None where the system refused them."""
     limit_bytes: int | None = None
     """The limit; None where the system refused the bytes."""
+    advised_bytes: int | None = None
+    """A limit that is enough; None where the system refused the bytes."""
     holders: dict[str, int] = {}
     """The owners of the other memory, with its bytes; the largest first."""
 
@@ -163,9 +185,16 @@ def in_python(text: str) -> str:
     return _OPTION.sub(lambda found: f"{name(found[1])}={value(found[2])}", text)
 
 
+# Python's own class of a number, such as `FileNotFoundError`, and the one that is a `FileError` besides.
+_FILE_ERRORS = {
+    own: type("FileError", (FileError, own), {"__module__": "outcore", "__doc__": FileError.__doc__})
+    for own in (*OSError.__subclasses__(), BrokenPipeError)
+    if own.__module__ == "builtins"
+}
+
 for _kind in (
-    OutcoreError, InputError, CorruptImageError, MemoryLimitError, UsageError, NoImageError, ImageExistsError,
-    DiskSpaceError, NoVertexError, VerificationError, ConvergenceError,
+    OutcoreError, InputError, FileError, CorruptImageError, MemoryLimitError, UsageError, NoImageError,
+    ImageExistsError, DiskSpaceError, NoVertexError, VerificationError, ConvergenceError,
 ):
     # Tracebacks show the module that users import.
     _kind.__module__ = "outcore"

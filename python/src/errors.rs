@@ -2,72 +2,69 @@
 
 use crate::runtime::holders_dict;
 use outcore::Error;
-use pyo3::exceptions::{PyIndexError, PyKeyboardInterrupt, PyOSError, PyRuntimeError};
+use pyo3::exceptions::{PyIndexError, PyKeyboardInterrupt, PyRuntimeError};
 use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyString};
 
 /// Turns the engine's errors into exceptions, and texts about options into `UsageError`.
 pub fn raise(py: Python<'_>, error: impl Into<Error>) -> PyErr {
-    let error = error.into();
-    let text = in_python(py, error.to_string());
-    // Only a broken installation lacks the classes; then that is what is raised.
-    let made = match error {
-        Error::Cancelled => return PyKeyboardInterrupt::new_err(text),
-        Error::Index(_) => return PyIndexError::new_err(text),
-        // As Python's own `threading` has it.
-        Error::ThreadRefused { .. } => return PyRuntimeError::new_err(text),
-        Error::File { path, operation, offset_bytes, source } => {
-            return file_error(&path.to_string_lossy(), operation, offset_bytes, &source);
-        }
-        Error::Memory { needed_bytes, available_bytes, limit_bytes, holders, .. } => {
-            exception(py, "MemoryLimitError", &text).and_then(|error| {
-                error.setattr("needed_bytes", needed_bytes)?;
-                error.setattr("available_bytes", available_bytes)?;
-                error.setattr("limit_bytes", limit_bytes)?;
-                error.setattr("holders", holders_dict(py, &holders)?)?;
-                Ok(error)
-            })
-        }
-        Error::MemoryRefused { needed_bytes, .. } => exception(py, "MemoryLimitError", &text).and_then(|error| {
-            error.setattr("needed_bytes", needed_bytes)?;
-            Ok(error)
-        }),
-        Error::Corrupt { path, offset_bytes, .. } => exception(py, "CorruptImageError", &text).and_then(|error| {
-            error.setattr("path", path.to_string_lossy())?;
-            error.setattr("offset_bytes", offset_bytes)?;
-            Ok(error)
-        }),
-        Error::Input { path, line, .. } => exception(py, "InputError", &text).and_then(|error| {
-            error.setattr("path", path.to_string_lossy())?;
-            error.setattr("line", line)?;
-            Ok(error)
-        }),
-        Error::Verification { expected, found } => exception(py, "VerificationError", &text).and_then(|error| {
-            error.setattr("expected", expected)?;
-            error.setattr("found", found)?;
-            Ok(error)
-        }),
-        Error::NoImage { .. } => exception(py, "NoImageError", &text),
-        Error::Exists { .. } => exception(py, "ImageExistsError", &text),
-        Error::NoId { .. } | Error::NoVertex { .. } => exception(py, "NoVertexError", &text),
-        Error::DiskSpace { needed_bytes, free_bytes, .. } => exception(py, "DiskSpaceError", &text).and_then(|error| {
-            error.setattr("needed_bytes", needed_bytes)?;
-            error.setattr("free_bytes", free_bytes)?;
-            Ok(error)
-        }),
+    let error = match error.into() {
         // An exception of the user's function is raised unchanged.
         Error::Custom(custom) => match custom.downcast::<PyErr>() {
             Ok(raised) => return *raised,
             Err(custom) => match custom.downcast::<Error>() {
                 Ok(error) => return raise(py, *error),
-                Err(_) => exception(py, "UsageError", &text),
+                Err(custom) => Error::Custom(custom),
             },
         },
-        // As a file that was closed.
-        Error::StreamFailed { .. } => return PyOSError::new_err(text),
-        // All other errors are requests that cannot be answered.
-        _ => exception(py, "UsageError", &text),
+        error => error,
     };
-    made.map_or_else(|broken| broken, PyErr::from_value)
+    let text = in_python(py, error.to_string());
+    let class = match &error {
+        Error::Cancelled => return PyKeyboardInterrupt::new_err(text),
+        Error::Index(_) => return PyIndexError::new_err(text),
+        // As Python's own `threading` has it.
+        Error::ThreadRefused { .. } => return PyRuntimeError::new_err(text),
+        Error::File { .. } | Error::StreamFailed { .. } => "FileError",
+        Error::Memory { .. } | Error::MemoryRefused { .. } => "MemoryLimitError",
+        Error::Corrupt { .. } => "CorruptImageError",
+        Error::Input { .. } => "InputError",
+        Error::Verification { .. } => "VerificationError",
+        Error::NoImage { .. } => "NoImageError",
+        Error::Exists { .. } => "ImageExistsError",
+        Error::NoId { .. } | Error::NoVertex { .. } => "NoVertexError",
+        Error::DiskSpace { .. } => "DiskSpaceError",
+        // All other errors are requests that cannot be answered.
+        _ => "UsageError",
+    };
+    // Only a broken installation lacks the classes; then that is what is raised.
+    with_fields(py, class, &error, &text).map_or_else(|broken| broken, PyErr::from_value)
+}
+
+/// An exception whose attributes are the members of the error as JSON, by their names.
+fn with_fields<'py>(py: Python<'py>, class: &str, error: &Error, text: &str) -> PyResult<Bound<'py, PyAny>> {
+    let made = match error {
+        Error::File { path, operation, offset_bytes, source } => {
+            let path = path.to_string_lossy();
+            file_error(py, &path, operation, *offset_bytes, source)?
+        }
+        _ => exception(py, class, text)?,
+    };
+    let members = crate::to_dict(py, error)?.cast_into::<PyDict>()?;
+    members.del_item("message")?;
+    if let Error::Memory { holders, .. } = error {
+        members.set_item("holders", holders_dict(py, holders)?)?;
+    }
+    for (name, value) in members {
+        let value = match value.extract::<String>() {
+            Ok(value) if name.eq("advice")? || name.eq("expected")? || name.eq("found")? => {
+                in_python(py, value).into_pyobject(py)?.into_any()
+            }
+            _ => value,
+        };
+        made.setattr(name.cast::<PyString>()?, value)?;
+    }
+    Ok(made)
 }
 
 /// A text in which options are called as in Python.
@@ -86,15 +83,22 @@ pub fn exception<'py>(py: Python<'py>, class: &str, text: &str) -> PyResult<Boun
     py.import("outcore._errors")?.getattr(class)?.call1((text,))
 }
 
-/// An `OSError`; Python makes it a `FileNotFoundError` and the like by its number.
-fn file_error(path: &str, operation: &str, offset_bytes: Option<u64>, source: &std::io::Error) -> PyErr {
+/// A `FileError`, which is a `FileNotFoundError` and the like by its number.
+fn file_error<'py>(
+    py: Python<'py>,
+    path: &str,
+    operation: &str,
+    offset_bytes: Option<u64>,
+    source: &std::io::Error,
+) -> PyResult<Bound<'py, PyAny>> {
     let place = offset_bytes.map_or_else(String::new, |offset| format!(" at byte {offset}"));
+    let class = py.import("outcore._errors")?.getattr("FileError")?;
     match source.raw_os_error() {
         Some(number) => {
             let text = source.to_string();
             let reason = text.split(" (os error").next().unwrap_or_default();
-            PyOSError::new_err((number, format!("cannot {operation}{place}: {reason}"), path.to_owned()))
+            class.call1((number, format!("cannot {operation}{place}: {reason}"), path))
         }
-        None => PyOSError::new_err(format!("cannot {operation} {path}{place}: {source}")),
+        None => class.call1((format!("cannot {operation} {path}{place}: {source}"),)),
     }
 }

@@ -44,7 +44,7 @@ def test_the_page_and_the_help_list_the_same_codes():
 def test_every_exception_has_a_kind_of_the_page():
     named = {name: kind for kind, _, exceptions, _ in rows() for name in re.findall(r"`(\w+)`", exceptions)}
     classes = {one for one in vars(_errors).values() if isinstance(one, type) and issubclass(one, oc.OutcoreError)}
-    assert len(classes) == 11
+    assert len(classes) == 12
     for one in classes:
         assert named[one.__name__] == one.kind and getattr(oc, one.__name__) is one
 
@@ -74,7 +74,7 @@ def test_exit_codes_follow_from_kinds(image, tmp_path):
         assert done.returncode == codes[kind], (kind, words, done)
 
 
-@pytest.mark.parametrize("name", ["memory", "missing", "exists", "no_vertex", "damaged", "input"])
+@pytest.mark.parametrize("name", ["memory", "missing", "file", "exists", "no_vertex", "damaged", "input"])
 def test_exceptions_carry_their_kind(name, image, tmp_path):
     (tmp_path / "bad.txt").write_text("1 2\n1 x 3\n2 3\n")
     damaged = tmp_path / "damaged.oc"
@@ -83,6 +83,7 @@ def test_exceptions_carry_their_kind(name, image, tmp_path):
     calls = {
         "memory": lambda: oc.pagerank(oc.Graph(image, memory="64KiB")),
         "missing": lambda: oc.Graph(tmp_path / "missing.oc"),
+        "file": lambda: oc.import_graph(tmp_path / "missing.csv", tmp_path / "missing.oc"),
         "exists": lambda: oc.import_graph(image.with_name("edges.txt"), image),
         "no_vertex": lambda: oc.bfs(oc.Graph(image), 5000),
         "damaged": lambda: oc.pagerank(oc.Graph(damaged)),
@@ -90,4 +91,19 @@ def test_exceptions_carry_their_kind(name, image, tmp_path):
     }
     with pytest.raises(oc.OutcoreError) as raised:
         calls[name]()
-    assert raised.value.kind == name
+    assert raised.value.kind == {"file": "missing"}.get(name, name)
+    assert raised.value.exit_code == {kind: code for kind, code, _, _ in rows()}[raised.value.kind]
+    # The fields are those of the command's object.
+    fields = {
+        "memory": ("purpose", "needed_bytes", "advised_bytes"), "missing": ("path", "found", "advice"),
+        "file": ("path", "operation", "os_error"), "exists": ("path", "is_image", "reason"), "no_vertex": ("id", "ids"),
+        "damaged": ("offset_bytes", "expected", "found"), "input": ("line", "expected", "found", "advice"),
+    }  # fmt: skip
+    assert all(getattr(raised.value, field) is not None for field in fields[name])
+
+
+def test_a_limit_that_an_exception_advises_is_enough(image):
+    with pytest.raises(oc.MemoryLimitError) as refused:
+        oc.pagerank(oc.Graph(image, memory="64KiB"))
+    assert refused.value.advised_bytes > refused.value.limit_bytes
+    assert len(oc.pagerank(oc.Graph(image, memory=refused.value.advised_bytes))) == 1001

@@ -154,6 +154,9 @@ def test_files_that_cannot_be_written(site, scratch):
     with pytest.raises(FileNotFoundError) as caught:
         ranks.write("nowhere/ranks.csv")
     assert caught.value.errno == 2 and "nowhere" in caught.value.filename
+    assert isinstance(caught.value, oc.FileError) and caught.value.kind == "missing"
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert type(again) is type(caught.value) and (str(again), again.kind) == (str(caught.value), "missing")
 
 
 def test_statistics(site):
@@ -220,6 +223,7 @@ def test_exceptions_are_those_of_python_too():
     for kind, also in [
         (oc.InputError, ValueError), (oc.UsageError, ValueError), (oc.MemoryLimitError, MemoryError), (oc.NoImageError, FileNotFoundError),
         (oc.ImageExistsError, FileExistsError), (oc.NoVertexError, LookupError), (oc.DiskSpaceError, OSError),
+        (oc.FileError, OSError),
     ]:
         assert issubclass(kind, oc.OutcoreError) and issubclass(kind, also)
     for kind in [oc.CorruptImageError, oc.ConvergenceError, oc.VerificationError]:
@@ -232,7 +236,7 @@ def test_exceptions_go_to_other_processes(site, scratch):
     for work in [
         lambda: oc.pagerank(site, max_iter=2, tol=1e-12), lambda: oc.import_graph("bad.txt", "bad.oc", source=9),
         lambda: oc.import_graph(str(scratch / "bad.txt"), "bad.oc", weight=3), lambda: oc.Runtime(memory="4MiB"),
-        lambda: oc.Graph("nothing.oc"), lambda: oc.import_graph([(1, 2)], "web.oc"), lambda: oc.bfs(site, "nobody"),
+        lambda: oc.Graph("nothing.oc"), lambda: oc.import_graph("nothing.txt", "bad.oc"), lambda: oc.import_graph([(1, 2)], "web.oc"), lambda: oc.bfs(site, "nobody"),
         lambda: oc.pagerank(site, alpha=2),
     ]:  # fmt: skip
         with pytest.raises(oc.OutcoreError) as caught:
@@ -241,6 +245,7 @@ def test_exceptions_go_to_other_processes(site, scratch):
     for kind, facts in [
         (oc.CorruptImageError, {"path": "out.pages", "offset_bytes": 4096}), (oc.VerificationError, {"expected": "1", "found": "2"}),
         (oc.InputError, {"path": "a.txt", "line": None}), (oc.DiskSpaceError, {"needed_bytes": 5, "free_bytes": 3}),
+        (oc.FileError, {"kind": "disk"}),
     ]:
         raised.append(kind("a text"))
         vars(raised[-1]).update(facts)
