@@ -9,7 +9,8 @@ use crate::files::ImageFile;
 use crate::id_type::IdType;
 use crate::sealed::{self, FORMAT_NAME};
 use crate::values::{MAX_VALUE_COLUMNS, ValueColumn, ValueDomain, ValueRule, ValueType};
-use serde::{Deserialize, Serialize};
+use serde::ser::Error as _;
+use serde::{Deserialize, Serialize, Serializer};
 
 /// Vertices are 32-bit numbers in memory, and the last one stands for "none".
 pub const MAX_VERTICES: u64 = u32::MAX as u64;
@@ -67,6 +68,7 @@ pub struct Manifest {
     /// The lists of in-neighbours, where edges have a direction.
     pub in_lists: Option<ListFile>,
     /// Facts about the import.
+    #[serde(serialize_with = "without_nulls")]
     pub import: ImportFacts,
 }
 
@@ -150,76 +152,83 @@ pub struct ImportFacts {
     /// Whether they were kept.
     pub self_loops_kept: bool,
     /// Edges from a vertex to itself in the image. This and what follows is not in images of older writers.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub self_loops_stored: Option<u64>,
     /// Vertices without any edge.
     pub isolated_vertices: u64,
     /// The compression of the input, if any.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub compression: Option<String>,
     /// The separator of the columns of a text file.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub separator: Option<String>,
     /// Whether the first line is a header.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub header: Option<bool>,
     /// The source column, if the format has columns.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub source: Option<String>,
     /// The target column.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub target: Option<String>,
     /// The option or part of the input that decided whether edges are directed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub direction_from: Option<String>,
     /// Number of skipped comments.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub comments: Option<u64>,
     /// The first of them.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub first_comment: Option<String>,
     /// Number of files that were read, if the input was files.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub files_read: Option<u64>,
     /// The names of the first of them, and their edges where these are known, before conditions.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub first_files: Option<Vec<(String, Option<u64>)>>,
     /// When they were last written to before the import, in ISO 8601 and UTC.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub first_files_modified: Option<Vec<Option<String>>>,
     /// The paths and ids of the first images among the inputs.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub images_read: Option<Vec<(String, String)>>,
     /// Number of those without edges.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub files_without_edges: Option<u64>,
     /// The names of the first of these.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub first_files_without_edges: Option<Vec<String>>,
     /// Number of files in folders and patterns that were not read.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub files_not_read: Option<u64>,
     /// The names of the first of these.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub first_files_not_read: Option<Vec<String>>,
     /// Names of columns that were not read.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub columns_not_read: Option<Vec<String>>,
     /// Rows that were left out since an end has no value.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub rows_left_out: Option<u64>,
     /// Edges that were left out since they do not meet conditions.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub edges_left_out: Option<u64>,
     /// The first conditions that edges had to meet.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub conditions: Option<Vec<String>>,
     /// Other options of the import that were given, and their values as text.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub options: Option<Vec<(String, String)>>,
     /// The version of Outcore that made the image, and the commit of a release.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub outcore_version: Option<String>,
+}
+
+/// Writes the members that are known: reports have all of them.
+fn without_nulls<S: Serializer>(facts: &ImportFacts, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+    let mut facts = serde_json::to_value(facts).map_err(S::Error::custom)?;
+    facts.as_object_mut().into_iter().for_each(|members| members.retain(|_, value| !value.is_null()));
+    facts.serialize(serializer)
 }
 
 impl Manifest {
