@@ -289,11 +289,11 @@ def test_an_output_that_cannot_be_is_refused_before_the_run(tmp_path):
     outcore("run", "components", image, "--memory", f"{float(advised) + 1}MiB", "--output", tmp_path / "old.csv")
     assert (tmp_path / "old.csv").read_text() != "old"
     # Who does not read the report loses no result.
-    for arguments, code in ([], 0), (["--max-iter", "1"], 4):
+    for arguments, code in ([], 141), (["--max-iter", "1"], 4):
         assert unread("run", "pagerank", image, "--output", tmp_path / "unread.csv", *arguments)[0] == code
     code, said = unread("run", "pagerank", image, "--max-iter", "1", "--stats", "-")
     assert code == 4 and "--allow-unconverged" in said
-    assert unread("import", tmp_path / "names.txt", tmp_path / "unheard.oc", "--explain") == (0, "")
+    assert unread("import", tmp_path / "names.txt", tmp_path / "unheard.oc", "--explain") == (141, "")
     assert (tmp_path / "unread.csv").read_text().startswith("vertex,pagerank")
     # Nobody meant a device, a pipe or a link to be replaced, and nothing is lost to a file of the same name.
     os.mkfifo(tmp_path / "pipe.csv")

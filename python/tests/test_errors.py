@@ -4,7 +4,9 @@ import os
 import pathlib
 import re
 import shutil
+import signal
 import subprocess
+import time
 
 import pytest
 
@@ -107,3 +109,29 @@ def test_a_limit_that_an_exception_advises_is_enough(image):
         oc.pagerank(oc.Graph(image, memory="64KiB"))
     assert refused.value.advised_bytes > refused.value.limit_bytes
     assert len(oc.pagerank(oc.Graph(image, memory=refused.value.advised_bytes))) == 1001
+
+
+def test_a_reader_that_goes_ends_the_command_as_sigpipe_does(image, tmp_path):
+    for words in (["export", image, "-"], ["run", "pagerank", image, "--output", "-"], ["info", image, "--json"], ["--help"]):
+        with subprocess.Popen([OUTCORE, *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+            process.stdout.close()
+            assert (process.stderr.read().count(b"outcore:"), process.wait()) == (0, 141), words
+
+
+@pytest.mark.parametrize("ignored", [False, True])
+def test_a_terminal_that_closes_stops_the_command_unless_that_is_ignored(ignored, tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    command = [OUTCORE, "import", "pipe", "made.oc", "--format", "edge-list"]
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN if ignored else signal.SIG_DFL)
+    child = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE)
+    signal.signal(signal.SIGHUP, before)
+    with child, open(tmp_path / "pipe", "w") as pipe:
+        pipe.write("1 2\n" * 400_000)
+        pipe.flush()
+        while not any(name.name.endswith(".outcore-partial") for name in tmp_path.iterdir()):
+            assert child.poll() is None
+            time.sleep(0.01)
+        child.send_signal(signal.SIGHUP)
+        pipe.close()
+        assert (b"stopped" in child.stderr.read(), child.wait()) == ((False, 0) if ignored else (True, 129))
+    assert {entry.name for entry in tmp_path.iterdir()} == ({"pipe", "made.oc"} if ignored else {"pipe"})

@@ -10,6 +10,7 @@ use outcore::front_ends::calendar_text;
 use outcore::io::{bytes_text, differing_texts, escaped, lock};
 use outcore::report::now;
 use outcore::{Error, Graph, GraphOptions, Progress, Result, Runtime, RuntimeOptions, Unit};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
@@ -18,7 +19,7 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 /// The signal that asked to stop.
-static SIGNAL: AtomicI32 = AtomicI32::new(signal_hook::consts::SIGINT);
+static SIGNAL: AtomicI32 = AtomicI32::new(SIGINT);
 
 /// Whether lines on the standard error begin with the time.
 pub static LOG_TIMES: AtomicBool = AtomicBool::new(false);
@@ -29,9 +30,22 @@ pub fn time_of_line() -> String {
     now().filter(|_| is_wanted).map_or(String::new(), |seconds| calendar_text(seconds) + " ")
 }
 
-/// The exit code of a command that was asked to stop, as shells have it: 128 and the number of the signal.
+/// The exit code of a command that a signal ends, as shells have it: 128 and the number of the signal.
+pub fn signal_code(signal: i32) -> u8 {
+    128 + signal as u8
+}
+
+/// The exit code of a command that was asked to stop.
 pub fn stop_code() -> u8 {
-    128 + SIGNAL.load(Ordering::SeqCst) as u8
+    signal_code(SIGNAL.load(Ordering::SeqCst))
+}
+
+/// The signals that ask to stop. That of a terminal that closes is none under `nohup`, which ignores it.
+fn stop_signals() -> Vec<i32> {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| u64::from_str_radix(line.strip_prefix("SigIgn:")?.trim(), 16).ok());
+    let ignores_hangup = ignored.is_none_or(|signals| signals & (1 << (SIGHUP - 1)) != 0);
+    [SIGINT, SIGTERM].into_iter().chain((!ignores_hangup).then_some(SIGHUP)).collect()
 }
 
 /// The runtime that the limits ask for. Ctrl-C asks its work to stop; a second one ends the process.
@@ -67,7 +81,7 @@ pub fn runtime_or(
         outcore::io::limit_arenas(runtime.threads() + 2);
     }
     let cancel = runtime.cancel().clone();
-    let mut signals = signal_hook::iterator::Signals::new([signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM])
+    let mut signals = signal_hook::iterator::Signals::new(stop_signals())
         .map_err(|error| Error::file("signals", "listen to", error))?;
     let listen = move || {
         for signal in signals.forever() {
