@@ -303,3 +303,13 @@ def test_a_limit_that_is_advised_for_a_product_is_enough_at_once(product, order,
                 limit = advised[1] + advised[2]
         assert len({step for step, *_ in steps}) == len(steps), steps
         assert steps or small != "12MiB"
+
+
+@pytest.mark.parametrize("words", [["betweenness-centrality", "--k", "5"], ["pagerank"]])
+def test_a_limit_below_that_of_any_command_names_one_for_the_state(words, tmp_path):
+    star = tmp_path / "star.oc"
+    assert outcore(["generate", "star", star, "--scale", "19"]).returncode == 0
+    refused = outcore(["run", *words, star], "1MiB")
+    assert refused.returncode == 9
+    done = outcore(["run", *words, star], refusal(refused))
+    assert done.returncode == 0, (refused.stderr, done.stderr)

@@ -76,7 +76,11 @@ pub fn with_options(mut command: Command) -> Command {
 
 /// Runs an algorithm. The exit code is 4 if its values did not converge.
 pub fn run(args: &AlgorithmArgs, call: &Call) -> Result<u8> {
-    let plan_again = |limits: &Limits| plan_algorithm(args, limits, call).and_then(|prepared| check(args, &prepared));
+    let plan_again = |limits: &Limits| {
+        let prepared = plan_algorithm(args, limits, call)?;
+        check(args, &prepared)?;
+        prepared.graph.make_room(args.algorithm.name, prepared.estimate.state_bytes)
+    };
     run_algorithm(args, call).map_err(|error| args.common.limits.advise(error, plan_again))
 }
 
