@@ -156,6 +156,23 @@ def test_imports_checks_and_infos_write_what_they_did(place):
     assert '"separator":null' not in (place / "l.oc" / "manifest.json").read_text().replace(" ", "")
 
 
+def test_a_run_notes_weights_that_it_does_not_use(place):
+    (place / "w.csv").write_text("source,target,amount\n1,2,3\n2,3,4\n")
+    assert outcore("import", "w.csv", "w.oc", "--weight", "amount", cwd=place).returncode == 0
+    notes = ["Every edge counts 1: its weight, `amount`, is not used."]
+    assert written("run", "pagerank", "w.oc", "--quiet", cwd=place)["notes"] == notes
+    for words in (["pagerank", "--weight", "amount"], ["pagerank", "--unweighted"], ["components"]):
+        assert written("run", *words, "w.oc", cwd=place)["notes"] == [], words
+    array = written("import", "t.npy", "a.oc", "--as", "array", "--stats", "a.json", cwd=place)
+    assert (array["result"]["rows"], array["result"]["columns"]) == (200, 3)
+    assert json.loads((place / "a.json").read_text())["result"] == array["result"]
+    assert written("check", "a.oc", cwd=place)["image"] == written("info", "a.oc", cwd=place)["image"] == array["image"]
+    pyarrow = pytest.importorskip("pyarrow")
+    pytest.importorskip("pyarrow.parquet").write_table(pyarrow.table({"x": [1.0, 2.0]}), place / "p.parquet")
+    for name in ("t.npy", "more.csv", "p.parquet"):
+        assert written("info", name, cwd=place)["image"] == {"path": name, "id": None}
+
+
 def test_files_of_statistics_have_the_same_object(place):
     beside = written("run", "pagerank", "g.oc", "--stats", "s.json", *LIMITS, cwd=place)
     alone = json.loads((place / "s.json").read_text())

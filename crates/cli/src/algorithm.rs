@@ -111,6 +111,9 @@ fn plan_algorithm(args: &AlgorithmArgs, limits: &Limits, call: &Call) -> Result<
     let options = OptionText::all(algorithm.options, &given);
     let values = OptionValues::new(*algorithm, given)?;
     let graph = values.weighing(graph)?;
+    if let Some(name) = values.unused_weights(algorithm, &graph) {
+        call.known().notes = vec![format!("Every edge counts 1: its weight, `{name}`, is not used.")];
+    }
     let plan = algorithm.plan(&graph, values)?;
     let report = algorithm.report_needs.filter(|_| !common.limits.quiet);
     let report = report.map(|needs| (needs.purpose, (needs.bytes)(&graph)));
