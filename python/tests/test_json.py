@@ -148,6 +148,7 @@ def test_imports_checks_and_infos_write_what_they_did(place):
     whole, told = written("check", "i.oc", cwd=place), written("info", "i.oc", cwd=place)
     assert whole["result"]["edges"] == told["result"]["edges"] == 2
     assert whole["image"] == told["image"] == made["image"] == {"path": "i.oc", "id": made["image"]["id"]}
+    assert written("info", "i.oc", "--quiet", cwd=place)["result"] == told["result"]
     # What has nothing to say is null.
     assert (made["result"]["compression"], made["result"]["first_comment"], made["result"]["images_read"]) == (None, None, None)
     (place / "m.jsonl").write_text('{"source": 1, "target": 2}\n')

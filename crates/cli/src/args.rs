@@ -269,6 +269,9 @@ pub struct InfoArgs {
     /// Write one JSON object to the standard output
     #[arg(long)]
     pub json: bool,
+    /// No messages but errors: there are none, so this changes nothing
+    #[arg(long, short)]
+    pub quiet: bool,
 }
 
 #[derive(Args)]
