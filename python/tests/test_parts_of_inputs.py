@@ -91,9 +91,23 @@ def test_graphs_of_igraph():
 
 
 @pytest.mark.parametrize(
+    "make",
+    [
+        list, lambda: iter([]), lambda: pl.DataFrame({"source": [], "target": []}),
+        lambda: pl.DataFrame({"source": [], "target": []}).lazy(), lambda: [pl.DataFrame({"source": [], "target": []})],
+        lambda: pd.DataFrame({"source": [], "target": []}, dtype=int),
+    ],
+)  # fmt: skip
+def test_a_day_without_edges_is_the_same_whatever_holds_it(make, tmp_path):
+    with pytest.raises(oc.InputError, match="require_edges"):
+        oc.import_graph(make(), tmp_path / "day.oc", require_edges=1)
+    with pytest.warns(UserWarning, match="no edges"):
+        assert len(oc.load_graph(make())) == 0
+
+
+@pytest.mark.parametrize(
     ("given", "words"),
     [
-        (lambda: iter([]), "found a generator of nothing"),
         (lambda: iter([1, 2]), "of edges as tuples or lists"),
         (lambda: iter([(1, 2), (1, 2, 3)]), r"all of one length, found \(1, 2, 3\) at index 1"),
         (lambda: iter([(1, 2)] * 70_000 + [5]), "all of one length, found 5 at index 70000"),

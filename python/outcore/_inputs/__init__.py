@@ -53,9 +53,7 @@ def tables(given: Any, request: Request) -> list[str] | Several | Tables:
     if isinstance(given, Iterator) or (isinstance(given, list) and given and all(map(frames.is_frame, given))):
         return edges.of_iterable(given, request)
     if isinstance(given, list) and not given:
-        raise TypeError(
-            "expected edges, found an empty list; give (np.array([], int), np.array([], int)), or a frame without rows"
-        )
+        return edges.of_none("the empty list", request)
     raise TypeError(
         "expected a path, a list of paths, of graphs and of frames, a list of edges as tuples or lists, an Arrow "
         "stream, a frame, a tuple (source, target[, weight]) of NumPy arrays, a SciPy sparse matrix, a graph of "

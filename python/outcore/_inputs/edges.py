@@ -37,6 +37,11 @@ def of_columns(columns: tuple[Any, ...], request: Request) -> Tables:
     return Tables(pieces_of_arrays(arrays, request.is_matrix), "the NumPy arrays", request.weights)
 
 
+def of_none(name: str, request: Request) -> Tables:
+    """A table without rows."""
+    return of_columns((np.array([], np.int64),) * 2, request)._replace(name=name)
+
+
 def of_list(edges: list[Any], request: Request) -> Tables:
     """Tables of a list of edges."""
     _check_lengths(edges, len(edges[0]), 0)
@@ -50,7 +55,7 @@ def of_iterable(given: Iterable[Any], request: Request) -> Tables:
     """Tables of frames, or of edges, that come one after the other."""
     first, parts = first_of(given)
     if first is None:
-        raise TypeError("expected edges or frames, found a generator of nothing; give a frame without rows")
+        return of_none("the generator of nothing", request)
     if is_frame(first):
         frames = (without_null_columns(arrow_table(part, request.has_attributes)) for part in parts)
         return Tables(Streams(frames), f"the {type(given).__name__} of frames", request.weights, fixed=False)

@@ -34,7 +34,7 @@ def of_lazy_frame(frame: Any, request: Request) -> Tables:
     nulls = sys.modules["polars"].Null
     selected = frame.drop([name for name, kind in frame.collect_schema().items() if kind == nulls])
     first, batches = first_of(selected.collect_batches())
-    stream = Streams(batches if first is not None else iter([selected.head(0).collect()]))
+    stream = Streams(batches if first is not None else iter([without_null_columns(frame.head(0).collect())]))
     return Tables(stream, f"the {type(frame).__name__}", request.weights, fixed=False)
 
 
@@ -48,11 +48,13 @@ def of_scanner(scanner: Any, request: Request) -> Tables:
 
 
 def without_null_columns(table: Any) -> Any:
-    """A frame of polars without columns of nulls, which it hands over in a way that no other library reads."""
+    """A frame of polars without columns of nulls, which it hands over in a way that no other library reads. Where there
+    are no rows, they are columns of integers: as good as any, and the ends of edges may be among them."""
     polars = sys.modules.get("polars")
     if polars is None or not isinstance(table, polars.DataFrame):
         return table
-    return table.drop([name for name, kind in table.schema.items() if kind == polars.Null])
+    nulls = [name for name, kind in table.schema.items() if kind == polars.Null]
+    return table.drop(nulls) if len(table) else table.with_columns(polars.col(nulls).cast(polars.Int64))
 
 
 def _check_index(frame: Any) -> None:
