@@ -102,7 +102,7 @@ def fields(name: str) -> list[tuple[str, dict[str, Any], str, bool]]:
     assert body, f"{path} has no {structure}"
     found = []
     for comment, attributes, key, rust in FIELD.findall(body[1] + "\n"):
-        if "flatten" in attributes or (name, key) in ELSEWHERE:
+        if "flatten" in attributes or "serde(skip)" in attributes or (name, key) in ELSEWHERE:
             continue
         meaning = meaning_of(comment)
         if held := HELD.get((name, key)):

@@ -117,7 +117,7 @@ pub fn run() -> u8 {
 /// Ends a command: writes its error, if there is one, and the object of the call, and returns the exit code.
 fn ended(outcome: outcore::Result<()>, call: &Call) -> u8 {
     let Err(error) = outcome.map_err(answer::plain_if_closed) else { return SUCCESS };
-    // The reader of the output has gone, as in `outcore ... | head`. Programs that are not told otherwise end by SIGPIPE.
+    // The reader of the output has gone, as in `outcore ... | head`: SIGPIPE ends other programs then.
     if matches!(&error, Error::File { source, .. } if source.kind() == std::io::ErrorKind::BrokenPipe) {
         call.end(None);
         return progress::signal_code(signal_hook::consts::SIGPIPE);
