@@ -16,7 +16,7 @@ use crate::column_names::{column_asked, find_ends, unread_columns, usual_weight}
 use crate::documents::records::IdTaker;
 use crate::input::file::Input;
 use crate::tables::attribute_columns::asked_columns;
-use crate::tables::attributes::{AttributeColumn, AttributeField, Attributes, form};
+use crate::tables::attributes::{AttributeColumn, AttributeField, Attributes, expected_form};
 use crate::text::blocks::LineBlocks;
 use crate::text::edge_list::NO_END;
 use crate::text::number::{self, Integer, integer, is_whole, lines};
@@ -539,8 +539,9 @@ impl JsonLines {
             };
             let is_wrong = value.is_some() && text.is_none();
             if is_wrong || !values.push_value(&field.kind, text.as_deref()) {
-                let expected = format!("{} as `{}`, as on the lines above", form(&field.kind), field.name);
                 let found = value.map_or("", RawValue::get);
+                let form = expected_form(&field.kind, found.as_bytes());
+                let expected = format!("{form} as `{}`, as on other lines", field.name);
                 return Err(bad_record(&self.ids.path, number, &expected, found.as_bytes())
                     .advise("bring the values into one form, or leave the member out of --attributes"));
             }

@@ -10,7 +10,7 @@ use crate::batch::{
     bad_record,
 };
 use crate::input::file::{Input, Stream};
-use crate::tables::attributes::{AttributeColumn, AttributeField, form};
+use crate::tables::attributes::{AttributeColumn, AttributeField, expected_form};
 use crate::text::number::{integer, is_padded, is_whole, weight};
 use crate::text::sample::{other_direction, padded_id};
 use crate::text::source::{begin, begin_weights, text_of};
@@ -357,8 +357,9 @@ impl RecordParser {
     fn take(&self, of: usize, line: u64, values: &[Option<&str>], columns: &mut [AttributeColumn]) -> Result<()> {
         for ((field, value), column) in self.attributes[of].iter().zip(values).zip(columns) {
             if !column.push_value(&field.kind, *value) {
-                let expected = format!("{} as `{}`", form(&field.kind), field.name);
-                return Err(bad_record(&self.ids.path, line, &expected, value.unwrap_or_default().as_bytes())
+                let found = value.unwrap_or_default().as_bytes();
+                let expected = format!("{} as `{}`", expected_form(&field.kind, found), field.name);
+                return Err(bad_record(&self.ids.path, line, &expected, found)
                     .advise("mend it, or name the attributes to keep without it"));
             }
         }

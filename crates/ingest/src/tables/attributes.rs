@@ -5,7 +5,7 @@
 //! dates, or times of one form, as ISO 8601 has them, holds these.
 
 use crate::text::columns::Field;
-use crate::text::number::{Integer, integer, is_missing, is_padded, real, trim};
+use crate::text::number::{Integer, integer, is_exactly, is_missing, is_padded, is_whole, real, trim};
 use crate::text::times::{Moment, kind_of_moments};
 use outcore_format::AttributeKind;
 use std::borrow::Cow;
@@ -41,6 +41,16 @@ pub(crate) fn form(kind: &AttributeKind) -> String {
         AttributeKind::Date => format!("{}, such as 2024-02-29", kind.name()),
         AttributeKind::Timestamp { .. } => format!("{}, such as 2024-02-29 18:30", kind.name()),
         _ => kind.name().to_owned(),
+    }
+}
+
+/// As [`form`], for a value that is none of the kind.
+pub(crate) fn expected_form(kind: &AttributeKind, found: &[u8]) -> String {
+    match kind {
+        AttributeKind::Real if is_whole(trim(found)) => {
+            format!("{}, which whole numbers beyond 2^53 are only if none is rounded", kind.name())
+        }
+        _ => form(kind),
     }
 }
 
@@ -175,7 +185,7 @@ impl AttributeColumn {
                 end.is_ok() && std::str::from_utf8(&bytes[before..]).is_ok()
             }
             (AttributeValues::Words(words), AttributeKind::Real) => {
-                let found = real_or_infinite(token).filter(|_| !has_zeros(token) && is_exact(token));
+                let found = real_or_infinite(token).filter(|&number| !has_zeros(token) && equals(token, number));
                 words.extend(found.map(f64::to_bits));
                 found.is_some()
             }
@@ -241,8 +251,13 @@ fn real_or_infinite(token: &[u8]) -> Option<f64> {
     if is_infinite { Some(sign * f64::INFINITY) } else { real(token) }
 }
 
+/// Whether a real number is what a token says: a whole one may not be rounded.
+fn equals(token: &[u8], number: f64) -> bool {
+    !is_whole(token) || fits(token) && is_exactly(token, number)
+}
+
 /// Whether a number may be a real one: a whole number by its digits is none if 64 bits do not hold it.
-fn is_exact(token: &[u8]) -> bool {
+fn fits(token: &[u8]) -> bool {
     let are_digits = token.strip_prefix(b"-").unwrap_or(token).iter().all(u8::is_ascii_digit);
     !are_digits || integer(token).and_then(Integer::signed).is_some()
 }
@@ -274,7 +289,7 @@ pub(crate) fn kind_of_fields<'a>(fields: impl Iterator<Item = Field<'a>> + Clone
     for token in tokens {
         are[0] &= integer(token).and_then(Integer::signed).is_some() && !is_padded(token);
         // Digits that no integer of 64 bits holds would be rounded.
-        are[1] &= real_or_infinite(token).is_some() && !has_zeros(token) && is_exact(token);
+        are[1] &= real_or_infinite(token).is_some() && !has_zeros(token) && fits(token);
         are[2] &= boolean(token).is_some();
     }
     match are {

@@ -11,7 +11,7 @@ use crate::batch::{
 };
 use crate::bipartite::SIDES;
 use crate::input::file::Input;
-use crate::tables::attributes::{AttributeColumn, form};
+use crate::tables::attributes::{AttributeColumn, expected_form};
 use crate::text::blocks::{LineBlocks, Lines};
 use crate::text::columns::{Columns, Comments, Field, FixedColumns, Separator, Skipped, begins_with_word, split};
 use crate::text::detect::{Detected, detect, named_again};
@@ -273,7 +273,7 @@ impl EdgeList {
                     AttributeKind::String => format!("text in UTF-8 in column {}, `{}`", column + 1, field.name),
                     _ => format!(
                         "an attribute of the kind {} in column {}, `{}`",
-                        form(&field.kind),
+                        expected_form(&field.kind, value.raw),
                         column + 1,
                         field.name
                     ),
