@@ -11,6 +11,7 @@ mod given;
 mod attributes;
 mod check;
 mod conditions;
+mod daily_files;
 mod edge_map;
 mod export;
 mod generate;

@@ -1,0 +1,51 @@
+//! Files of one import that differ from day to day: in what their columns hold, and in whether they are there at all.
+
+use crate::common;
+
+use outcore_graph::Graph;
+use outcore_graph::import::{Attributes, ImportOptions, ImportReport, InputOptions, import, open_inputs};
+use outcore_image::{ImageFile, ImageOptions, Result};
+use outcore_ingest::Nulls;
+use outcore_io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+fn imported(folder: &Path, files: &[(&str, &str)], options: &InputOptions) -> Result<ImportReport> {
+    let write = |(name, text): &(&str, &str)| {
+        let path = folder.join(name);
+        std::fs::write(&path, text).unwrap();
+        path
+    };
+    let paths: Vec<PathBuf> = files.iter().map(write).collect();
+    of_paths(folder, &paths, options)
+}
+
+fn of_paths(folder: &Path, paths: &[PathBuf], options: &InputOptions) -> Result<ImportReport> {
+    let runtime = common::runtime(2);
+    let source = open_inputs(&runtime, paths, options, |_| Ok(Default::default()))?;
+    let replace = ImportOptions { replace: true, ..ImportOptions::default() };
+    import(&runtime, source, &folder.join("graph.oc"), &replace)
+}
+
+#[test]
+fn whole_numbers_beside_real_ones_are_not_rounded() {
+    let directory = tempfile::tempdir().unwrap();
+    let folder = directory.path();
+    let all = InputOptions { attributes: Attributes::All, ..InputOptions::default() };
+    let [large, real] =
+        ["9007199254740993", "1.5"].map(|x| (format!("source,target,x\na,b,{x}\n"), format!("a,c,{x}\n")));
+    let lines = "{\"source\":1,\"target\":2,\"x\":1.5}\n{\"source\":1,\"target\":3,\"x\":9007199254740993}\n";
+    for files in [
+        &[("1.csv", &*large.0), ("2.csv", &*real.0)][..],
+        &[("1.csv", &*real.0), ("2.csv", &*large.0)],
+        &[("1.csv", &(large.0.clone() + &real.1))],
+        &[("1.jsonl", lines)],
+    ] {
+        let error = imported(folder, files, &all).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Input, "{error}");
+        let text = error.to_string();
+        assert!(text.contains("2^53 are only if none is rounded") && text.contains("9007199254740993"), "{text}");
+    }
+    // Real numbers hold these.
+    let exact = "source,target,x\na,b,9007199254740994\na,c,1.5\na,d,-9007199254740992\n";
+    imported(folder, &[("1.csv", exact)], &all).unwrap();
+}
