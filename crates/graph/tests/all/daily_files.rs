@@ -49,3 +49,18 @@ fn whole_numbers_beside_real_ones_are_not_rounded() {
     let exact = "source,target,x\na,b,9007199254740994\na,c,1.5\na,d,-9007199254740992\n";
     imported(folder, &[("1.csv", exact)], &all).unwrap();
 }
+
+#[test]
+fn whole_ids_that_are_written_as_real_numbers_are_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let skip = InputOptions { nulls: Nulls::Skip, ..InputOptions::default() };
+    for text in ["1.0,2\n2.0,3\n3.0,1\n", "source,target\n1.0,2\n,3\n3.0,1\n", "1,2\n1e5,3\n", "1.0,2.0\nNA,1.0\n"] {
+        for options in [&InputOptions::default(), &skip] {
+            let error = imported(directory.path(), &[("1.csv", text)], options).unwrap_err().to_string();
+            assert!(error.contains("without a point") && error.contains("--ids string"), "{text}: {error}");
+        }
+    }
+    for text in ["1.1,2\n2.2,3\n", "1.0,b\nb,c\n"] {
+        assert_eq!(imported(directory.path(), &[("1.csv", text)], &skip).unwrap().manifest.edges, 2);
+    }
+}

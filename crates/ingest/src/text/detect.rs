@@ -59,6 +59,11 @@ fn is_number(token: &[u8]) -> bool {
 
 /// The columns of a format that has them.
 type Fixed = Option<FixedColumns>;
+/// Whether a whole number is written as real ones are: `1.0`, `1e5`.
+fn is_whole_as_real(token: &[u8]) -> bool {
+    !is_whole(token) && is_number(token) && real(token).is_some_and(|number| number.fract() == 0.0)
+}
+
 
 /// Decides the columns of a file from the first block with data; `fixed` are those of the format, if it has them.
 pub(crate) fn detect(first: &Lines, path: &Path, options: &InputOptions, fixed: Fixed) -> Result<Detected> {
@@ -481,6 +486,16 @@ impl<'a> Named<'_, 'a> {
         match body.iter().find(is_other) {
             Some(row) if integers >= others => {
                 let found = ids(row).into_iter().find(|id| !is_whole(id)).unwrap_or_default();
+        let is_number_or_none = |id: &[u8]| is_number(id) || is_missing(id);
+        let are_numbers = body.iter().filter(tells).all(|row| ids(row).into_iter().all(is_number_or_none));
+        let as_real = |row: &Row<'a>| Some((row.0, ids(row).into_iter().find(|id| is_whole_as_real(id))?));
+        if let Some((place, id)) = body.iter().find_map(as_real).filter(|_| are_numbers) {
+            let expected = "an id that is an integer, without a point or an exponent";
+            return Err(bad_record(sample.path, sample.first_line + place, expected, id).advise(
+                "write the column as integers (pandas makes real numbers of integers where one is missing: \
+                 astype(\"Int64\")), or say --ids string to read every spelling as an id of its own",
+            ));
+        }
                 let expected = "an integer id, as most lines have";
                 let error = bad_record(sample.path, sample.first_line + row.0, expected, found);
                 Err(error.advise(match is_missing(found) {
