@@ -64,3 +64,13 @@ fn whole_ids_that_are_written_as_real_numbers_are_refused() {
         assert_eq!(imported(directory.path(), &[("1.csv", text)], &skip).unwrap().manifest.edges, 2);
     }
 }
+
+#[test]
+fn a_folder_or_a_pattern_without_files_is_missing() {
+    let directory = tempfile::tempdir().unwrap();
+    for name in ["", "*.tsv"] {
+        let error = of_paths(directory.path(), &[directory.path().join(name)], &InputOptions::default()).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Missing, "{error}");
+        assert!(error.to_string().contains("found no file"), "{error}");
+    }
+}

@@ -146,10 +146,9 @@ pub fn expand(backend: &Arc<dyn Backend>, paths: &[PathBuf], may_repeat: bool) -
         let names: Vec<PathBuf> = own.paths.clone();
         own.paths.retain(|file| owner(file).is_none_or(|owner| names.binary_search(&owner).is_err()));
         if own.paths.is_empty() {
-            let expected = "a folder with files, or a pattern of names of some";
-            return Err(Error::input(path, None, expected, "no file").advise(
-                "names that begin with a dot or an underscore are left out, and those of checksums, backups and the like",
-            ));
+            let found = "expected a folder with files, or a pattern of names of some, found no file; names that begin \
+                         with a dot or an underscore are left out, and those of checksums, backups and the like";
+            return Err(Error::file(path, "read", std::io::Error::new(std::io::ErrorKind::NotFound, found)));
         }
         all.extend(&own);
         if all.paths.len() > MOST_FILES {
