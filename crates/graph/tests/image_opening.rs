@@ -129,7 +129,7 @@ fn full_image(directory: &Path) -> PathBuf {
 
 /// Things that may lie where a file should, and a part of the error for each.
 const OTHERS: [(&str, &str); 9] = [
-    ("nothing", "No such file"),
+    ("nothing", "no such file"),
     ("FIFO", "found a FIFO"),
     ("directory", "found a directory"),
     ("socket", "found a socket"),

@@ -48,7 +48,7 @@ impl ImageFiles {
                 pages.push((file, Arc::new(open_pages(directory, &name, len_pages)?)));
             }
             if let Some(name) = file.index_name() {
-                indexes.push((file, Arc::new(directory.file(&name)?)));
+                indexes.push((file, Arc::new(named_file(directory, &name)?)));
             }
         }
         let (directory, manifest_file) = (Arc::clone(directory), Arc::new(manifest_file));
@@ -458,10 +458,20 @@ fn io_kind(error: &Error) -> Option<ErrorKind> {
 }
 
 fn open_pages(directory: &Directory, name: &str, pages: u64) -> Result<DataFile> {
-    let data = directory.file(name)?;
+    let data = named_file(directory, name)?;
     if pages.checked_mul(PAGE_BYTES as u64) != Some(data.len_bytes()) {
         let (expected, len) = (format!("{pages} pages of {PAGE_BYTES} bytes"), data.len_bytes());
         return Err(Error::damaged(data.path(), len, expected, format!("{len} bytes")));
     }
     Ok(data.direct())
 }
+/// A file that the manifest names: without it the image is damaged.
+fn named_file(directory: &Directory, name: &str) -> Result<DataFile> {
+    directory.file(name).map_err(|error| match io_kind(&error) {
+        Some(ErrorKind::NotFound) => {
+            Error::damaged(directory.path().join(name), 0, "a file, which the manifest names", "no such file")
+        }
+        _ => error,
+    })
+}
+

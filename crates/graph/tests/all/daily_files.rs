@@ -74,3 +74,20 @@ fn a_folder_or_a_pattern_without_files_is_missing() {
         assert!(error.to_string().contains("found no file"), "{error}");
     }
 }
+
+#[test]
+fn an_image_without_one_of_its_files_is_damaged() {
+    let directory = tempfile::tempdir().unwrap();
+    imported(directory.path(), &[("1.csv", "a,b\n")], &InputOptions::default()).unwrap();
+    let image = directory.path().join("graph.oc");
+    let names = ImageFile::all(1).flat_map(|file| [file.name(), file.index_name()]).flatten();
+    let names: Vec<PathBuf> = names.map(|name| image.join(name)).filter(|path| path.exists()).collect();
+    assert!(names.len() > 2);
+    for path in names {
+        let bytes = std::fs::read(&path).unwrap();
+        std::fs::remove_file(&path).unwrap();
+        let error = Graph::open(&common::runtime(1), &image, ImageOptions::default()).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Damaged, "{error}");
+        std::fs::write(&path, bytes).unwrap();
+    }
+}
