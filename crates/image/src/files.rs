@@ -307,6 +307,27 @@ fn read_manifest_of<M>(backend: &Arc<dyn Backend>, image: &Path, kind: &Manifest
 /// The folders within the directory of a graph's image.
 pub const GRAPH_FOLDERS: [&str; 3] = ["columns", "edges", "vertices"];
 
+/// Whether a path is that of an image, also of a damaged one: not where another program's `manifest.json` lies beside
+/// no pages.
+pub fn is_image(backend: &Arc<dyn Backend>, path: &Path) -> bool {
+    let is_another = || {
+        let directory = Directory::open(backend, path)?;
+        let manifest = manifest_of_occupant(&directory.file(MANIFEST)?)?;
+        Ok::<_, Error>(is_of_others(&directory, &manifest))
+    };
+    backend.named(&path.join(MANIFEST)).is_some() && !is_another().unwrap_or(false)
+}
+
+/// Whether a manifest is that of another program, beside no pages.
+fn is_of_others(directory: &Directory, manifest: &[u8]) -> bool {
+    Claim::read(manifest).is_some_and(|claim| !claim.format.starts_with("outcore ")) && !has_pages(directory)
+}
+
+/// The bytes of what has the name of a manifest; none if it is too large to be one.
+fn manifest_of_occupant(file: &DataFile) -> Result<Vec<u8>> {
+    if file.len_bytes() <= MAX_MANIFEST_BYTES { file.read_whole() } else { Ok(Vec::new()) }
+}
+
 /// Something that has the path of a new image.
 pub(crate) enum Occupant {
     /// An image, of this version or an older one, perhaps with a damaged manifest; and the first entry, by name, of its
@@ -332,8 +353,7 @@ pub(crate) fn occupant(backend: &Arc<dyn Backend>, path: &Path) -> Result<Occupa
         Err(error) if io_kind(&error) == Some(ErrorKind::NotFound) => return Ok(Occupant::Other),
         manifest => manifest?,
     };
-    let bytes = if manifest.len_bytes() <= MAX_MANIFEST_BYTES { manifest.read_whole()? } else { Vec::new() };
-    match Claim::read(&bytes) {
+    match Claim::read(&manifest_of_occupant(&manifest)?) {
         Some(claim) if claim.is_known() => Ok(Occupant::Image(foreign_entry(&directory, &claim.format)?)),
         Some(Claim { format, version }) if format.starts_with("outcore ") => {
             let version = version.map_or(String::new(), |version| format!(" of version {version}"));
@@ -441,7 +461,13 @@ fn open_manifest<M>(directory: &Directory, kind: &ManifestKind<M>) -> Result<(Da
     if let Some(advice) = (kind.other_version)(&bytes) {
         return Err(Error::Unsuitable(format!("{}: {advice}", file.path().display())));
     }
-    let manifest = (kind.from_bytes)(&bytes).map_err(|error| corrupt(file.path(), 0, error))?;
+    let manifest = (kind.from_bytes)(&bytes).map_err(|error| match is_of_others(directory, &bytes) {
+        true => {
+            let found = format!("its {MANIFEST} is that of another program");
+            no_image(path, found, (kind.advice)(&path.display().to_string()))
+        }
+        false => corrupt(file.path(), 0, error),
+    })?;
     Ok((file, manifest))
 }
 
@@ -457,14 +483,6 @@ fn io_kind(error: &Error) -> Option<ErrorKind> {
     }
 }
 
-fn open_pages(directory: &Directory, name: &str, pages: u64) -> Result<DataFile> {
-    let data = named_file(directory, name)?;
-    if pages.checked_mul(PAGE_BYTES as u64) != Some(data.len_bytes()) {
-        let (expected, len) = (format!("{pages} pages of {PAGE_BYTES} bytes"), data.len_bytes());
-        return Err(Error::damaged(data.path(), len, expected, format!("{len} bytes")));
-    }
-    Ok(data.direct())
-}
 /// A file that the manifest names: without it the image is damaged.
 fn named_file(directory: &Directory, name: &str) -> Result<DataFile> {
     directory.file(name).map_err(|error| match io_kind(&error) {
@@ -475,3 +493,11 @@ fn named_file(directory: &Directory, name: &str) -> Result<DataFile> {
     })
 }
 
+fn open_pages(directory: &Directory, name: &str, pages: u64) -> Result<DataFile> {
+    let data = named_file(directory, name)?;
+    if pages.checked_mul(PAGE_BYTES as u64) != Some(data.len_bytes()) {
+        let (expected, len) = (format!("{pages} pages of {PAGE_BYTES} bytes"), data.len_bytes());
+        return Err(Error::damaged(data.path(), len, expected, format!("{len} bytes")));
+    }
+    Ok(data.direct())
+}

@@ -28,7 +28,7 @@ pub use atomic_file::{AtomicFile, BUFFER_BYTES, check_file, is_standard_output, 
 pub use dense::DenseImage;
 pub use dense_reader::{DensePages, DenseReader};
 pub use dense_writer::{DenseHead, DenseWriteWorker, DenseWriter};
-pub use files::{AnyManifest, GRAPH_FOLDERS, MANIFEST, corrupt, read_any_manifest, read_manifest};
+pub use files::{AnyManifest, GRAPH_FOLDERS, MANIFEST, corrupt, is_image, read_any_manifest, read_manifest};
 pub use image::{Image, ImageOptions, Worker};
 pub use outcore_format::ImageFile;
 pub use outcore_io::{Error, ErrorKind, Outcome, Result, enough_bytes};

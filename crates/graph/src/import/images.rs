@@ -13,7 +13,7 @@ use crate::import::sides;
 use arrow_array::{RecordBatchIterator, RecordBatchReader};
 use arrow_schema::Schema;
 use outcore_format::IdType;
-use outcore_image::{Error, ImageOptions, MANIFEST, Result};
+use outcore_image::{Error, ImageOptions, Result};
 use outcore_ingest::{
     Attributes, Condition, Facts, Files, Given, InputOptions, SIDES, Source, WhichVertices, chained, check_different,
     from_batches, images_of_pattern, narrowed, rows_that_meet, with_attributes, with_vertices,
@@ -65,7 +65,7 @@ impl Part {
 
 /// Whether a path is that of an image, rather than of a file.
 pub fn is_image(runtime: &Runtime, path: &Path) -> bool {
-    runtime.backend().named(&path.join(MANIFEST)).is_some()
+    outcore_image::is_image(runtime.backend(), path)
 }
 
 /// An input of an import.

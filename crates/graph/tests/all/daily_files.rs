@@ -76,6 +76,24 @@ fn a_folder_or_a_pattern_without_files_is_missing() {
 }
 
 #[test]
+fn a_manifest_of_another_program_makes_no_image() {
+    let directory = tempfile::tempdir().unwrap();
+    let folder = directory.path().join("data");
+    std::fs::create_dir(&folder).unwrap();
+    std::fs::write(folder.join("1.csv"), "1,2\n").unwrap();
+    std::fs::write(folder.join("manifest.json"), "{\"entries\":[]}").unwrap();
+    let report = of_paths(directory.path(), &[folder.clone()], &InputOptions::default()).unwrap();
+    assert_eq!(report.manifest.edges, 1);
+    let error = Graph::open(&common::runtime(1), &folder, ImageOptions::default()).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Missing, "{error}");
+    // Beside pages it is damaged.
+    let image = directory.path().join("graph.oc");
+    std::fs::write(image.join("manifest.json"), "{\"entries\":[]}").unwrap();
+    let error = Graph::open(&common::runtime(1), &image, ImageOptions::default()).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Damaged, "{error}");
+}
+
+#[test]
 fn an_image_without_one_of_its_files_is_damaged() {
     let directory = tempfile::tempdir().unwrap();
     imported(directory.path(), &[("1.csv", "a,b\n")], &InputOptions::default()).unwrap();

@@ -435,7 +435,7 @@ fn paths_that_are_no_input_files_are_refused() {
     assert!(missing.contains("missing.txt"), "{missing}");
     let directory = failure(read_with(scratch.0.path(), &InputOptions::default()));
     assert!(directory.contains("a folder with files"), "{directory}");
-    scratch.write("manifest.json", "{}");
+    scratch.write("manifest.json", "");
     let image = failure(read_with(scratch.0.path(), &InputOptions::default()));
     assert!(image.contains("an Outcore image already"), "{image}");
     let unknown = failure(read_with(&scratch.write("a.txt", "1 2\n"), &format_named("gdf")));

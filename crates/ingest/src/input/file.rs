@@ -18,7 +18,7 @@ use crate::input::zip_member::{self, Member};
 use crate::input::zstd_frames::ZstdFrames;
 use crate::plan::enough_bytes;
 use bytes::{Buf, Bytes};
-use outcore_image::{Error, Result};
+use outcore_image::{Error, Result, is_image};
 use outcore_io::backend::{FileKind, What};
 use outcore_io::{Budget, Input as InputFile, PipeReader, lock};
 use std::ffi::OsStr;
@@ -79,7 +79,7 @@ impl Input {
         let backend = context.backend();
         let file = backend.look(What::Named(path)).map_err(|e| Error::file(path, "open", e))?;
         if file.kind == FileKind::Directory {
-            if backend.named(&path.join("manifest.json")).is_some() {
+            if is_image(backend, path) {
                 return Err(Error::input(path, None, "a file", "an Outcore image")
                     .advise("it is an Outcore image already: use it as it is, or export it first"));
             }

@@ -9,7 +9,7 @@
 
 use crate::input::coding::plain_name;
 use glob::Pattern;
-use outcore_image::{Error, Result};
+use outcore_image::{Error, Result, is_image};
 use outcore_io::Backend;
 use outcore_io::backend::{FileKind, Location, What};
 use std::collections::HashMap;
@@ -72,8 +72,8 @@ const OTHER_ENDINGS: [&str; 42] = [
 /// Names of descriptions, alone or with one of these endings.
 const DESCRIPTIONS: [&str; 4] = ["readme", "license", "copying", "changelog"];
 const DESCRIPTION_ENDINGS: [&str; 3] = ["", ".txt", ".rst"];
-/// Names of files that systems put into folders.
-const OF_SYSTEMS: [&str; 2] = ["thumbs.db", "desktop.ini"];
+/// Names of files that systems and programs put into folders.
+const OF_SYSTEMS: [&str; 3] = ["thumbs.db", "desktop.ini", "manifest.json"];
 /// Endings of names of lists of checksums, such as `SHA256SUMS` and `md5sums.txt`, without `.txt`.
 const SUMS: [&str; 2] = ["sums", "sum"];
 
@@ -223,10 +223,6 @@ fn holds_no_data(name: &str) -> bool {
         || name.starts_with("~$")
         || OF_SYSTEMS.contains(&&*name)
         || DESCRIPTIONS.iter().any(|own| name.strip_prefix(own).is_some_and(|end| DESCRIPTION_ENDINGS.contains(&end)))
-}
-
-fn is_image(backend: &Arc<dyn Backend>, path: &Path) -> bool {
-    backend.named(&path.join("manifest.json")).is_some()
 }
 
 fn is_pattern(path: &Path) -> bool {
