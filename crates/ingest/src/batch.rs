@@ -349,6 +349,8 @@ pub struct Facts {
     pub directed_by: Option<String>,
     /// Whether ids are strings (true) or integers (false); decided by the time the source is open.
     pub string_ids: bool,
+    /// No row that was looked at tells whether they are.
+    pub are_ids_open: bool,
     /// The type of ids that are integers: that of the columns of ids, the narrowest of all if these differ, and `Int64`
     /// where the input has no types. Ids may be beyond it, in inputs without types or of several.
     pub id_type: IdType,

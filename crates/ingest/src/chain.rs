@@ -160,7 +160,15 @@ fn join(names: &[PathBuf], empty: &[bool], all: &[Facts], may_reopen: bool) -> R
         check_columns(&joined, &all[place], [&names[speaking], &names[place]].map(PathBuf::as_path), has_names)?;
     }
     for place in (speaking + 1..all.len()).filter(has_rows) {
-        join_one(&mut joined, &all[place], [&names[speaking], &names[place]].map(PathBuf::as_path))?;
+        let mut own = all[place].clone();
+        // Ids that are not known yet are of the kind that they have in the other files, once these are opened again.
+        match (joined.are_ids_open, own.are_ids_open) {
+            _ if !may_reopen => {}
+            (true, _) => joined.string_ids = own.string_ids,
+            (_, is_open) => own.string_ids = if is_open { joined.string_ids } else { own.string_ids },
+        }
+        joined.are_ids_open &= own.are_ids_open;
+        join_one(&mut joined, &own, [&names[speaking], &names[place]].map(PathBuf::as_path))?;
     }
     let speaking: Vec<(&Path, &Facts)> = (0..all.len())
         .filter(|place| *place == speaking || has_rows(place))

@@ -355,8 +355,7 @@ impl Format {
         let says_strings = is_guessed && own.as_ref().is_some_and(|own| own.string_ids);
         let mut source = self.open_alone(input, if says_strings { &strings } else { options })?;
         // Without rows the edges do not tell what ids are like.
-        let is_open = source.facts().text.as_ref().is_some_and(|text| !text.has_rows) && !source.facts().string_ids;
-        if is_guessed && is_open && vertex_lines::has_strings(&beside)? {
+        if is_guessed && source.facts().are_ids_open && vertex_lines::has_strings(&beside)? {
             source = self.open_alone(input, &strings)?;
         }
         let facts = &mut source.facts;

@@ -66,6 +66,21 @@ fn whole_ids_that_are_written_as_real_numbers_are_refused() {
 }
 
 #[test]
+fn a_day_without_ids_has_those_of_the_others() {
+    let directory = tempfile::tempdir().unwrap();
+    let skip = InputOptions { nulls: Nulls::Skip, ..InputOptions::default() };
+    let [with, without] = ["source,target\na,b\n", "source,target\n,b\n"];
+    for files in [[("1.csv", with), ("2.csv", without)], [("1.csv", without), ("2.csv", with)]] {
+        let report = imported(directory.path(), &files, &skip).unwrap();
+        assert_eq!((report.manifest.edges, report.manifest.vertices), (1, 2));
+        assert!(report.notes.iter().any(|note| note.ends_with("that were left out: 1.")), "{:?}", report.notes);
+    }
+    let lines = ["{\"source\":\"a\",\"target\":\"b\"}\n", "{\"source\":null,\"target\":null}\n"];
+    let report = imported(directory.path(), &[("1.jsonl", lines[1]), ("2.jsonl", lines[0])], &skip).unwrap();
+    assert_eq!(report.manifest.edges, 1);
+}
+
+#[test]
 fn a_folder_or_a_pattern_without_files_is_missing() {
     let directory = tempfile::tempdir().unwrap();
     for name in ["", "*.tsv"] {

@@ -49,7 +49,8 @@ pub(crate) fn open(input: &Input, options: &InputOptions) -> Result<Source> {
     let path = blocks.path().to_owned();
     let sample = Sample::take(&path, first_line, &start)?;
     let mut members = sample.members(&path, options).map_err(|error| sample.naming_objects(error))?;
-    let strings = sample.has_strings(&path, &members, options)?;
+    let known = sample.has_strings(&path, &members, options)?;
+    let strings = known == Some(true);
     let direction = sample.direction(&members)?;
     let attributes = sample.attributes(&members, direction.is_some(), options);
     let (attributes, untyped) = attributes.map_err(|error| sample.naming_objects(error))?;
@@ -63,6 +64,7 @@ pub(crate) fn open(input: &Input, options: &InputOptions) -> Result<Source> {
         directed: direction,
         directed_by: direction.map(|_| "the member `Type`".to_owned()),
         string_ids: strings,
+        are_ids_open: known.is_none(),
         ends: Some([members.source.clone(), members.target.clone()]),
         weights: weight_name,
         attributes: members.attributes.clone(),
@@ -399,10 +401,10 @@ impl<'a> Sample<'a> {
         Ok((found, untyped))
     }
 
-    /// Whether ids are strings: as JSON says, unless the user does.
-    fn has_strings(&self, path: &Path, members: &Members, options: &InputOptions) -> Result<bool> {
+    /// Whether ids are strings, as JSON says unless the user does; nothing if no line tells.
+    fn has_strings(&self, path: &Path, members: &Members, options: &InputOptions) -> Result<Option<bool>> {
         if let Some(wants_strings) = options.ids.wants_strings() {
-            return Ok(wants_strings);
+            return Ok(Some(wants_strings));
         }
         let mut first: Option<bool> = None;
         for &(number, text) in &self.lines {
@@ -415,7 +417,7 @@ impl<'a> Sample<'a> {
                 }
             }
         }
-        Ok(first.unwrap_or(false))
+        Ok(first)
     }
 
     /// The direction that the member `Type` has on all lines.

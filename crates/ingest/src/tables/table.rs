@@ -10,8 +10,8 @@
 
 use crate::batch::LeftOut;
 use crate::batch::{
-    BatchWeights, Block, BlockData, EdgeBatch, FULL_BYTES, Facts, IdKind, Ids, InputOptions, Parser, ReadBlocks, Rows,
-    Source, TakeBatch, Unweighted,
+    BatchWeights, Block, BlockData, EdgeBatch, FULL_BYTES, Facts, IdKind, Ids, InputOptions, Nulls, Parser, ReadBlocks,
+    Rows, Source, TakeBatch, Unweighted,
 };
 use crate::bipartite::with_sides;
 use crate::column_names::{column_asked, find_ends, kinds_note, unread_columns, usual_weight};
@@ -77,6 +77,8 @@ pub(crate) struct TableColumns {
     /// Whether weights are complex numbers, each a list of two real ones.
     is_complex: bool,
     pub(crate) strings: bool,
+    /// An end has no value in any row, so none tells whether ids are strings.
+    are_ids_open: bool,
     /// The type of ids that are integers.
     id_type: IdType,
     /// Whether edges have a direction, where the table is an export that says so.
@@ -126,6 +128,7 @@ impl TableColumns {
             has_real_weights: false,
             is_complex: false,
             strings: id_kind(schema, 0, path)?,
+            are_ids_open: false,
             id_type: id_type(schema, 0),
             directed: None,
             keeps_parallel: false,
@@ -146,16 +149,23 @@ impl TableColumns {
         }
         let weight = find_weight(schema, path, options, may_be_complex)?;
         let (source, target) = find_ends(&column_names(schema), weight, path, options)?;
-        let source_strings = id_kind(schema, source, path)?;
-        let target_strings = id_kind(schema, target, path)?;
-        if source_strings != target_strings {
+        let kind_of = |column: usize| match value_kind(schema, column) {
+            // All of its rows are left out.
+            DataType::Null if options.nulls == Nulls::Skip => Ok(None),
+            _ => id_kind(schema, column, path).map(Some),
+        };
+        let kinds = [kind_of(source)?, kind_of(target)?];
+        let are_ids_open = kinds.contains(&None);
+        let wants_strings = options.ids.wants_strings();
+        let strings = wants_strings.filter(|_| are_ids_open).or(kinds[0]).or(kinds[1]).unwrap_or(false);
+        if !are_ids_open && kinds[0] != kinds[1] {
             let names = [source, target].map(|column| schema.field(column).name());
             let expected = format!("ids of one kind in the columns `{}` and `{}`", names[0], names[1]);
             return Err(Error::input(path, None, expected, "integers and strings")
                 .advise("cast one of them, or name other columns with --source and --target"));
         }
-        if options.ids.wants_strings().is_some_and(|wants_strings| wants_strings != source_strings) {
-            let found = if source_strings { "strings" } else { "integers" };
+        if wants_strings.is_some_and(|wants_strings| wants_strings != strings) {
+            let found = if strings { "strings" } else { "integers" };
             return Err(Error::input(path, None, "ids of the kind that --ids says", found).advise("leave --ids out"));
         }
         let name = |column: usize| schema.field(column).name().clone();
@@ -184,7 +194,8 @@ impl TableColumns {
             weight: weight.map(|column| (column, name(column))),
             has_real_weights: weight.is_some_and(|column| is_real(value_kind(schema, column))),
             is_complex: weight.is_some_and(|column| is_complex(value_kind(schema, column))),
-            strings: source_strings,
+            strings,
+            are_ids_open,
             id_type: id_type(schema, source).common(id_type(schema, target)),
             directed,
             keeps_parallel: schema.metadata().get(PARALLEL_KEY).is_some_and(|parallel| parallel == "true"),
@@ -281,6 +292,7 @@ impl TableColumns {
             directed: self.directed.or(self.kind.as_ref().and_then(|kind| kind.directed)),
             directed_by: self.kind.as_ref().map(|kind| format!("the column `{}`", kind.name)),
             string_ids: self.strings,
+            are_ids_open: self.are_ids_open,
             id_type: self.id_type,
             ends: Some(self.names.clone()),
             weights,
@@ -305,7 +317,7 @@ impl TableColumns {
     /// Whether a column is read as a view of strings.
     #[cfg(feature = "parquet")]
     pub(crate) fn is_view(&self, column: usize) -> bool {
-        let is_id = self.strings && (column == self.source || column == self.target);
+        let is_id = self.strings && !self.are_ids_open && (column == self.source || column == self.target);
         is_id || self.kind.as_ref().is_some_and(|kind| kind.column == column)
     }
 

@@ -35,6 +35,8 @@ pub(crate) struct Detected {
     pub(crate) weight_name: Option<String>,
     pub(crate) has_names: bool,
     pub(crate) has_rows: bool,
+    /// Some row tells the kind of ids.
+    pub(crate) has_ids: bool,
     /// The number of the first line that is no comment.
     pub(crate) first_line: u64,
     /// The number of bytes up to the end of a line that names the columns, or 0.
@@ -57,13 +59,13 @@ fn is_number(token: &[u8]) -> bool {
     token.iter().any(u8::is_ascii_digit) && real(token).is_some()
 }
 
-/// The columns of a format that has them.
-type Fixed = Option<FixedColumns>;
 /// Whether a whole number is written as real ones are: `1.0`, `1e5`.
 fn is_whole_as_real(token: &[u8]) -> bool {
     !is_whole(token) && is_number(token) && real(token).is_some_and(|number| number.fract() == 0.0)
 }
 
+/// The columns of a format that has them.
+type Fixed = Option<FixedColumns>;
 
 /// Decides the columns of a file from the first block with data; `fixed` are those of the format, if it has them.
 pub(crate) fn detect(first: &Lines, path: &Path, options: &InputOptions, fixed: Fixed) -> Result<Detected> {
@@ -93,7 +95,8 @@ pub(crate) fn detect(first: &Lines, path: &Path, options: &InputOptions, fixed: 
     let named = Named { sample: &sample, options, names: &names, has_names, body };
     let (weight, ends) = named.weight_and_ends(fixed)?;
     let names_line = sample.names_line(first, has_names)?;
-    let strings = named.has_string_ids(ends)?;
+    let known = named.has_string_ids(ends)?;
+    let strings = known == Some(true);
     let direction = named.direction();
     let by_column = direction.map(|(column, directed)| (directed, format!("the column `{}`", names[column])));
     let called = |column: usize| if has_names { names[column].to_owned() } else { format!("column {}", column + 1) };
@@ -123,6 +126,7 @@ pub(crate) fn detect(first: &Lines, path: &Path, options: &InputOptions, fixed: 
             attributes,
         },
         weight_name: weight.map(|(_, name)| name),
+        has_ids: known.is_some(),
         has_names,
         has_rows: !body.is_empty(),
         first_line: if sample.rows.is_empty() { 0 } else { sample.line(0) },
@@ -457,11 +461,11 @@ impl<'a> Named<'_, 'a> {
         Err(Error::input(sample.path, Some(sample.line(row)), expected, found).advise(advice))
     }
 
-    /// Whether ids are strings; a few that are no integers are refused.
-    fn has_string_ids(&self, ends: (usize, usize)) -> Result<bool> {
+    /// Whether ids are strings, if a row tells; a few that are no integers are refused.
+    fn has_string_ids(&self, ends: (usize, usize)) -> Result<Option<bool>> {
         let Named { sample, options, body, .. } = *self;
         if let Some(wants_strings) = options.ids.wants_strings() {
-            return Ok(wants_strings);
+            return Ok(Some(wants_strings));
         }
         let ids =
             |fields: &Vec<Field<'a>>| [ends.0, ends.1].into_iter().filter_map(|at| fields.get(at).copied()).collect();
@@ -478,14 +482,10 @@ impl<'a> Named<'_, 'a> {
         if others == 0 {
             let padded = body.iter().find_map(|row| Some((row.0, ids(row).into_iter().find(|id| is_padded(id))?)));
             return match padded {
-                None => Ok(false),
+                None => Ok(body.iter().any(|row| tells(&row)).then_some(false)),
                 Some((place, id)) => Err(padded_id(sample.path, sample.first_line + place, id)),
             };
         }
-        let integers = body.iter().filter(tells).count() - others;
-        match body.iter().find(is_other) {
-            Some(row) if integers >= others => {
-                let found = ids(row).into_iter().find(|id| !is_whole(id)).unwrap_or_default();
         let is_number_or_none = |id: &[u8]| is_number(id) || is_missing(id);
         let are_numbers = body.iter().filter(tells).all(|row| ids(row).into_iter().all(is_number_or_none));
         let as_real = |row: &Row<'a>| Some((row.0, ids(row).into_iter().find(|id| is_whole_as_real(id))?));
@@ -496,6 +496,10 @@ impl<'a> Named<'_, 'a> {
                  astype(\"Int64\")), or say --ids string to read every spelling as an id of its own",
             ));
         }
+        let integers = body.iter().filter(tells).count() - others;
+        match body.iter().find(is_other) {
+            Some(row) if integers >= others => {
+                let found = ids(row).into_iter().find(|id| !is_whole(id)).unwrap_or_default();
                 let expected = "an integer id, as most lines have";
                 let error = bad_record(sample.path, sample.first_line + row.0, expected, found);
                 Err(error.advise(match is_missing(found) {
@@ -503,7 +507,7 @@ impl<'a> Named<'_, 'a> {
                     false => "take the line out, or read all ids as strings with --ids string",
                 }))
             }
-            _ => Ok(true),
+            _ => Ok(Some(true)),
         }
     }
 

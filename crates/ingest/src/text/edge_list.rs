@@ -88,6 +88,7 @@ pub(crate) fn open_blocks(
         directed: detected.directed.as_ref().map(|(directed, _)| *directed),
         directed_by: detected.directed.as_ref().map(|(_, what)| what.clone()),
         string_ids: detected.columns.strings,
+        are_ids_open: !detected.has_ids,
         ends: Some(detected.ends.clone()),
         weights: detected.weight_name.clone(),
         attributes: detected.columns.attributes.iter().map(|(_, field)| field.clone()).collect(),
