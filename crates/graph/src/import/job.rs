@@ -315,6 +315,14 @@ impl<'a> Job<'a> {
                     )
                 });
             }
+            Duplicates::Sum | Duplicates::Min | Duplicates::Max if self.attributes[0].is_some() => {
+                return (duplicates > 0).then(|| {
+                    format!(
+                        "Of parallel edges one stays, with the attributes of the first: those of {duplicates} were left out. \
+                         Say --duplicates keep for all of them."
+                    )
+                });
+            }
             _ => return None,
         };
         if duplicates == 0 || !is_lossy {

@@ -248,3 +248,18 @@ fn a_refused_runtime_has_advice_for_an_import() {
     let planned = planned.planned_again(below(250 << 20, 260 << 20));
     assert_eq!(advised(&planned), 260 << 20);
 }
+
+#[test]
+fn attributes_that_are_lost_with_combined_weights_are_counted() {
+    let directory = tempfile::tempdir().unwrap();
+    let text = "source,target,weight,day\na,b,5,1\na,b,5,2\nb,a,7,3\n";
+    let with_days = InputOptions { attributes: Attributes::All, ..InputOptions::default() };
+    for duplicates in [Duplicates::Sum, Duplicates::Min, Duplicates::Max] {
+        let options = ImportOptions { duplicates, replace: true, ..ImportOptions::default() };
+        let is_noted = |input: &InputOptions| {
+            let report = imported(directory.path(), text, input, &options).unwrap();
+            report.notes.iter().any(|note| note.contains("attributes of the first: those of 1 were left out"))
+        };
+        assert!(is_noted(&with_days) && !is_noted(&InputOptions::default()), "{duplicates:?}");
+    }
+}
