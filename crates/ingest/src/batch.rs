@@ -13,7 +13,7 @@ use arrow_array::RecordBatch;
 use outcore_declare::Choice;
 use outcore_format::{AttributeKind, IdType};
 use outcore_image::{Error, Result};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -742,8 +742,7 @@ pub struct InputOptions {
     pub united: Option<Vec<AttributeField>>,
     /// Conditions that edges must meet.
     pub conditions: Vec<Condition>,
-    /// Separator of the columns of a text file: `tab`, `comma`, ..., or a character. `None`: decided by the first
-    /// lines.
+    /// Separator of the columns of a text file: `tab`, `comma`, ..., or a character. `None`: the first lines decide.
     pub delimiter: Option<String>,
     /// Whether the first line of a text file names the columns. `None` decides by the first lines.
     pub header: Option<bool>,
@@ -797,6 +796,5 @@ impl InputOptions {
 /// The error for a record that breaks the format.
 pub fn bad_record(path: &Path, line: u64, expected: &str, found: &[u8]) -> Error {
     let shown = String::from_utf8_lossy(&found[..found.len().min(80)]).into_owned();
-    let path: PathBuf = path.to_owned();
     Error::input(path, Some(line), expected, format!("`{shown}`"))
 }

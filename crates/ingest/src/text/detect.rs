@@ -95,8 +95,7 @@ pub(crate) fn detect(first: &Lines, path: &Path, options: &InputOptions, fixed: 
     let named = Named { sample: &sample, options, names: &names, has_names, body };
     let (weight, ends) = named.weight_and_ends(fixed)?;
     let names_line = sample.names_line(first, has_names)?;
-    let known = named.has_string_ids(ends)?;
-    let strings = known == Some(true);
+    let (strings, has_ids) = named.has_string_ids(ends)?.map_or((false, false), |strings| (strings, true));
     let direction = named.direction();
     let by_column = direction.map(|(column, directed)| (directed, format!("the column `{}`", names[column])));
     let called = |column: usize| if has_names { names[column].to_owned() } else { format!("column {}", column + 1) };
@@ -126,7 +125,7 @@ pub(crate) fn detect(first: &Lines, path: &Path, options: &InputOptions, fixed: 
             attributes,
         },
         weight_name: weight.map(|(_, name)| name),
-        has_ids: known.is_some(),
+        has_ids,
         has_names,
         has_rows: !body.is_empty(),
         first_line: if sample.rows.is_empty() { 0 } else { sample.line(0) },
