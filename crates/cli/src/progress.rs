@@ -7,7 +7,7 @@ use crate::common::{Common, Limits, ShowProgress};
 use crate::object::{Call, image_of};
 use indicatif::{ProgressBar, ProgressStyle};
 use outcore::front_ends::calendar_text;
-use outcore::io::{bytes_text, differing_texts, escaped, lock};
+use outcore::io::{bytes_text, differing_texts, escaped, ignores_signal, lock};
 use outcore::report::now;
 use outcore::{Error, Graph, GraphOptions, Progress, Result, Runtime, RuntimeOptions, Unit};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -42,10 +42,7 @@ pub fn stop_code() -> u8 {
 
 /// The signals that ask to stop. That of a terminal that closes is none under `nohup`, which ignores it.
 fn stop_signals() -> Vec<i32> {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let ignored = status.lines().find_map(|line| u64::from_str_radix(line.strip_prefix("SigIgn:")?.trim(), 16).ok());
-    let ignores_hangup = ignored.is_none_or(|signals| signals & (1 << (SIGHUP - 1)) != 0);
-    [SIGINT, SIGTERM].into_iter().chain((!ignores_hangup).then_some(SIGHUP)).collect()
+    [SIGINT, SIGTERM].into_iter().chain((!ignores_signal(SIGHUP)).then_some(SIGHUP)).collect()
 }
 
 /// The runtime that the limits ask for. Ctrl-C asks its work to stop; a second one ends the process.

@@ -9,8 +9,11 @@ use crate::files::ImageFile;
 use crate::id_type::IdType;
 use crate::sealed::{self, FORMAT_NAME};
 use crate::values::{MAX_VALUE_COLUMNS, ValueColumn, ValueDomain, ValueRule, ValueType};
+use serde::de::{MapAccess, Visitor};
 use serde::ser::Error as _;
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Value;
+use std::fmt::Formatter;
 
 /// Vertices are 32-bit numbers in memory, and the last one stands for "none".
 pub const MAX_VERTICES: u64 = u32::MAX as u64;
@@ -226,9 +229,32 @@ pub struct ImportFacts {
 
 /// Writes the members that are known: reports have all of them.
 fn without_nulls<S: Serializer>(facts: &ImportFacts, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-    let mut facts = serde_json::to_value(facts).map_err(S::Error::custom)?;
-    facts.as_object_mut().into_iter().for_each(|members| members.retain(|_, value| !value.is_null()));
-    facts.serialize(serializer)
+    let text = serde_json::to_string(facts).map_err(S::Error::custom)?;
+    let Members(members) = serde_json::from_str(&text).map_err(S::Error::custom)?;
+    serializer.collect_map(members.into_iter().filter(|(_, value)| !value.is_null()))
+}
+
+/// The members of an object, in their order.
+struct Members(Vec<(String, Value)>);
+
+impl<'de> Deserialize<'de> for Members {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        deserializer.deserialize_map(InOrder)
+    }
+}
+
+struct InOrder;
+
+impl<'de> Visitor<'de> for InOrder {
+    type Value = Members;
+
+    fn expecting(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<Members, A::Error> {
+        std::iter::from_fn(|| map.next_entry().transpose()).collect::<std::result::Result<_, _>>().map(Members)
+    }
 }
 
 impl Manifest {

@@ -661,7 +661,7 @@ mod tests {
                 let ids = sizes.ids.count.max(sizes.listed);
                 for (found, expected) in [(sizes.edges, EDGES), (ids, VERTICES)] {
                     let ratio = found as f64 / expected as f64;
-                    // Of the pieces of a Pajek file, one or two of sixteen lie in its list of vertices.
+                    // One or two of the sixteen pieces of a Pajek file lie in its list of vertices.
                     assert!((0.82..1.1).contains(&ratio), "{}: {ratio} of {expected}, {sizes:?}", path.display());
                 }
             }

@@ -50,8 +50,8 @@ pub use mix::{SPLIT_MIX_STEP, split_mix};
 pub use pipe::PipeReader;
 pub use placed_writer::{PlacedOptions, PlacedWriter};
 pub use process::{
-    cpu_seconds, current_memory_bytes, fill_standard_descriptors, give_back_freed_memory, let_go_of_code, limit_arenas,
-    peak_memory_bytes, trim_freed_memory,
+    cpu_seconds, current_memory_bytes, fill_standard_descriptors, give_back_freed_memory, ignores_signal,
+    let_go_of_code, limit_arenas, peak_memory_bytes, trim_freed_memory,
 };
 pub use reader::{Extent, ReadAhead, Reader, ReaderStats};
 pub use reserved::ReservedVec;

@@ -48,6 +48,16 @@ pub fn fill_standard_descriptors() {
     }
 }
 
+/// Whether the process ignores a signal, as `nohup` has it ignore that of a terminal which closes.
+pub fn ignores_signal(number: i32) -> bool {
+    let mut action: std::mem::MaybeUninit<libc::sigaction> = std::mem::MaybeUninit::uninit();
+    // SAFETY: without a new action the call changes nothing; it fills the old one if it succeeds.
+    unsafe {
+        libc::sigaction(number, std::ptr::null(), action.as_mut_ptr()) == 0
+            && action.assume_init().sa_sigaction == libc::SIG_IGN
+    }
+}
+
 /// Limits the arenas in which the allocator keeps the allocations of threads. By default each thread that reads files
 /// gets its own, and every step leaves freed memory in some of them, 7 MiB in all. Workers that share an arena share
 /// cache lines too (PageRank took a third longer with two), so this is wrong where no threads read files. For a process

@@ -164,8 +164,9 @@ pub mod io {
         AtomicF32, AtomicF64, Budget, Buffer, CancelFlag, Fuse, Holder, MOST_SAMPLES, MOST_THREADS, Reservation,
         Sample, Sampler, Task, Turn, Watch,
         buffer::{Plain, Raw, Shared},
-        bytes_text, differing_texts, escaped, fill_standard_descriptors, folder, give_back_freed_memory, into_inner,
-        is_making_rows, limit_arenas, limit_text, lock, making_rows, parse_bytes, peak_memory_bytes, simd,
+        bytes_text, differing_texts, escaped, fill_standard_descriptors, folder, give_back_freed_memory,
+        ignores_signal, into_inner, is_making_rows, limit_arenas, limit_text, lock, making_rows, parse_bytes,
+        peak_memory_bytes, simd,
     };
 
     /// Ways to reach files: those that there are, and what one of your own implements.
