@@ -672,8 +672,9 @@ mod tests {
     fn pieces_meet_conditions_and_count_loops() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("g.csv");
-        let line =
-            |edge: u64| format!("{},{},{}\n", edge % 500, if edge % 4 == 0 { edge % 500 } else { 501 }, edge % 10);
+        let line = |edge: u64| {
+            format!("{},{},{}\n", edge % 500, if edge.is_multiple_of(4) { edge % 500 } else { 501 }, edge % 10)
+        };
         let lines: String = (0..EDGES).map(line).collect();
         std::fs::write(&path, format!("source,target,weight\n{lines}")).unwrap();
         let sizes = sizes_of(&path, Some("weight < 3"));

@@ -97,7 +97,7 @@ fn a_manifest_of_another_program_makes_no_image() {
     std::fs::create_dir(&folder).unwrap();
     std::fs::write(folder.join("1.csv"), "1,2\n").unwrap();
     std::fs::write(folder.join("manifest.json"), "{\"entries\":[]}").unwrap();
-    let report = of_paths(directory.path(), &[folder.clone()], &InputOptions::default()).unwrap();
+    let report = of_paths(directory.path(), std::slice::from_ref(&folder), &InputOptions::default()).unwrap();
     assert_eq!(report.manifest.edges, 1);
     let error = Graph::open(&common::runtime(1), &folder, ImageOptions::default()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Missing, "{error}");

@@ -191,7 +191,7 @@ mod tests {
         };
         let vertices = write("g.v", "1\n2\n9\n");
         let lonely = open(&runtime, std::slice::from_ref(&vertices), &InputOptions::default());
-        assert!(lonely.err().expect("no edges yet").to_string().contains("g.e"));
+        assert!(lonely.expect_err("no edges yet").to_string().contains("g.e"));
         let edges = write("g.e", "1 2 0.5\n2 1 0.25\n");
         for paths in [vec![vertices.clone()], vec![edges.clone()], vec![vertices.clone(), edges.clone()]] {
             let read = collect(open(&runtime, &paths, &InputOptions::default()).unwrap()).unwrap();
