@@ -123,7 +123,8 @@ impl Facts {
 
 impl Sampling {
     fn sample(&self, runtime: &Runtime, facts: &Facts) -> Option<InputSample> {
-        let reserve = |bytes| runtime.budget().reserve("a sample of the input", bytes).ok();
+        // A block is decoded beside what is noted of it.
+        let reserve = |bytes| runtime.budget().reserve("a sample of the input", facts.block_bytes + bytes).ok();
         let [all, few] = MEMORY_BYTES;
         let (_memory, part) = reserve(all).map(|memory| (memory, 1)).or_else(|| Some((reserve(few)?, 4)))?;
         let context = InputContext::of(runtime);

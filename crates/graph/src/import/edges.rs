@@ -26,9 +26,15 @@ pub(super) const SEGMENT_BYTES: u64 = 64 << 20;
 /// Bytes of a segment that are read at a time: whole edges of one to four words.
 pub(super) const READ_BYTES: usize = 192 << 10;
 const _: () = assert!((READ_BYTES / 8).is_multiple_of(12));
-/// Space is freed in about so many parts of a segment, which are not larger than this.
+/// Space is freed in about so many parts of all edges, which are not larger than this: some file systems take some
+/// milliseconds for a part.
 const FREED_PARTS: u64 = 16;
-const MOST_FREED_BYTES: u64 = 4 << 20;
+const MOST_FREED_BYTES: u64 = 16 << 20;
+
+/// Size of the parts of edges of so many bytes whose space is freed.
+pub(super) fn freed_bytes(edges_bytes: u64) -> u64 {
+    (edges_bytes / FREED_PARTS).clamp(READ_BYTES as u64, MOST_FREED_BYTES)
+}
 
 pub(super) fn edge_words(facts: &Facts, duplicates: Duplicates) -> usize {
     let has_place = match duplicates {
@@ -52,25 +58,37 @@ pub(super) struct Segment {
 }
 
 impl Segment {
-    /// Calls `visit` with all words, in runs of whole edges. Frees their space meanwhile, and removes the file.
-    pub(super) fn consume(&self, job: &Job<'_>, visit: impl FnMut(&[u64]) -> Result<()>) -> Result<()> {
-        self.visit(job, Open::Write, visit)?;
+    /// Calls `visit` with all words, in runs of whole edges. Frees their space meanwhile, so many bytes at once, and
+    /// removes the file.
+    pub(super) fn consume(
+        &self,
+        job: &Job<'_>,
+        freed_bytes: u64,
+        visit: impl FnMut(&[u64]) -> Result<()>,
+    ) -> Result<()> {
+        self.visit(job, Some(freed_bytes), visit)?;
         job.runtime.backend().remove(&path(job, self.name))
     }
 
     /// Calls `visit` with all words, in runs of whole edges.
     pub(super) fn read(&self, job: &Job<'_>, visit: impl FnMut(&[u64]) -> Result<()>) -> Result<()> {
-        self.visit(job, Open::Read, visit)
+        self.visit(job, None, visit)
     }
 
-    /// Calls `visit` with all words; frees the space of those that were visited in a file that is open for writing.
-    fn visit(&self, job: &Job<'_>, how: Open, mut visit: impl FnMut(&[u64]) -> Result<()>) -> Result<()> {
+    /// Calls `visit` with all words, and frees the space of those that were visited if `freed_bytes` says how much at
+    /// once.
+    fn visit(
+        &self,
+        job: &Job<'_>,
+        freed_bytes: Option<u64>,
+        mut visit: impl FnMut(&[u64]) -> Result<()>,
+    ) -> Result<()> {
         let path = path(job, self.name);
+        let how = if freed_bytes.is_some() { Open::Write } else { Open::Read };
         let file = DataFile::open_as(job.runtime.backend(), Location::at(&path), how)?;
         let mut buffer: Buffer<u64> = Buffer::zeroed(job.runtime.budget(), "reading edges", READ_BYTES / 8)?;
         let len_bytes = 8 * self.words;
-        let freed_at_once = (len_bytes / FREED_PARTS).clamp(READ_BYTES as u64, MOST_FREED_BYTES);
-        let (mut at_bytes, mut freed_bytes) = (0, 0);
+        let (mut at_bytes, mut freed_to) = (0, 0);
         while at_bytes < len_bytes {
             job.runtime.cancel().check()?;
             let take = (len_bytes - at_bytes).min(READ_BYTES as u64) as usize;
@@ -79,10 +97,11 @@ impl Segment {
             read.map_err(|error| Error::file(&path, "read", error))?;
             visit(words)?;
             at_bytes += take as u64;
-            if how == Open::Write && at_bytes - freed_bytes >= freed_at_once {
-                let freed = file.free(freed_bytes..at_bytes);
+            // The rest goes with the file.
+            if at_bytes < len_bytes && freed_bytes.is_some_and(|bytes| at_bytes - freed_to >= bytes) {
+                let freed = file.free(freed_to..at_bytes);
                 freed.map_err(|error| Error::file(&path, "free the space of", error))?;
-                freed_bytes = at_bytes;
+                freed_to = at_bytes;
             }
         }
         Ok(())

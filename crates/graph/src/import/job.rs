@@ -1,7 +1,7 @@
 //! An import, step by step.
 
 use super::attributes::{Attributes, AttributesMemory, Owner, StoredAttributes, check_names};
-use super::edges::edge_words;
+use super::edges::{edge_words, freed_bytes};
 use super::encode::{Beside, Encoding, ListStats};
 use super::estimate::{self, Announced};
 use super::id_column::{IdWriting, WrittenIds};
@@ -523,6 +523,9 @@ impl<'a> Job<'a> {
         merged: &Merged,
         weights: Option<ValueType>,
     ) -> Result<Partitioned> {
+        let dropped = if self.options.self_loops == SelfLoops::Drop { input.self_loops } else { 0 };
+        let edges = input.edges - dropped;
+        let edges_bytes = 8 * self.edge_words() as u64 * edges;
         let translation = Translation {
             job: self,
             order: numbered.order,
@@ -530,13 +533,11 @@ impl<'a> Job<'a> {
             numbers: &numbered.numbers,
             whole_weights: weights.map(|kind| !kind.is_real()),
             layouts: &numbered.layouts,
+            freed_bytes: freed_bytes(edges_bytes),
         };
         // Now that the edges are counted, the space is known: edges as they were read go while entries come.
-        let dropped = if self.options.self_loops == SelfLoops::Drop { input.self_loops } else { 0 };
-        let edges = input.edges - dropped;
-        let (text, bytes) = (format!("{edges} edges"), 8 * self.edge_words() as u64 * edges);
-        let directory = self.workspace.temporary_directory();
-        estimate::require_temporary(self.runtime.backend(), &text, bytes, bytes, directory)?;
+        let (text, directory) = (format!("{edges} edges"), self.workspace.temporary_directory());
+        estimate::require_temporary(self.runtime.backend(), &text, edges_bytes, edges_bytes, directory)?;
         let paths = ["out-entries", "in-entries"].map(|name| self.workspace.temporary(name));
         let paths: Vec<&Path> = paths.iter().map(|path| path.as_path()).take(numbered.layouts.len()).collect();
         let chunks = std::mem::take(&mut input.chunks);

@@ -32,6 +32,8 @@ pub(super) struct Translation<'a> {
     pub whole_weights: Option<bool>,
     /// Out-lists, and in-lists where edges have a direction.
     pub layouts: &'a [Layout],
+    /// Size of the parts whose space is freed.
+    pub freed_bytes: u64,
 }
 
 /// The location of the records.
@@ -116,7 +118,7 @@ impl Translation<'_> {
             }
             let table = Table::load(self, &group)?;
             for segment in segments {
-                segment.consume(self.job, |words| {
+                segment.consume(self.job, self.freed_bytes, |words| {
                     for &[local, place] in words.as_chunks::<2>().0 {
                         let (vertex, _) = table.get(local as u32);
                         let first = &mut places[vertex as usize];
@@ -143,7 +145,7 @@ impl Translation<'_> {
             let mut distributor = lock(distributor);
             while let Some(segment) = segments.get(next.fetch_add(1, Ordering::Relaxed)) {
                 segment
-                    .consume(self.job, |words| {
+                    .consume(self.job, self.freed_bytes, |words| {
                         progress.advance(8 * words.len() as u64);
                         match (self.whole_weights, self.layouts) {
                             (None, [both]) if edge_words == 1 => distributor.edges::<false>(table, both, both, words),
