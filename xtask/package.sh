@@ -14,13 +14,14 @@ done
 cargo package --quiet --locked --no-verify --allow-dirty "${names[@]/#/--package=}"
 
 mkdir -p "$unpacked"
-# The lock file of the repository keeps dependencies as they are; the profile is that of the other checks, so that what
+# Files get the time of now, for cargo compiles what is newer, and packages have files of a fixed time. The lock file of
+# the repository keeps dependencies as they are; the profile is that of the other checks, so that what
 # lies outside of the workspace is compiled once.
 cp Cargo.lock "$unpacked"
 {
     printf '[workspace]\nresolver = "3"\nmembers = ["*-[0-9]*"]\n\n[patch.crates-io]\n'
     for archive in "$target"/package/*.crate; do
-        tar -xzf "$archive" -C "$unpacked"
+        tar -xzmf "$archive" -C "$unpacked"
         folder=$(basename "$archive" .crate)
         head -c 1 "$unpacked/$folder/LICENSE" "$unpacked/$folder/README.md" > /dev/null
         printf '%s = { path = "%s" }\n' "${folder%-[0-9]*}" "$folder"

@@ -447,7 +447,7 @@ def test_duckdb_relations(make):
 
 
 @pytest.mark.parametrize("given", [
-    None, 7, (1, 2), [], [(1,)], [(1, 2), (1, 2, 3)], [(1, "a")], [(1.5, 2)], {"a": 1},
+    None, 7, (1, 2), [(1,)], [(1, 2), (1, 2, 3)], [(1, "a")], [(1.5, 2)], {"a": 1},
     (np.array([1.5]), np.array([2])), (np.array([1]), np.array([1, 2])), (np.eye(2), np.eye(2)),
     (np.array([True]), np.array([False])), (np.array([1]), np.array([2]), np.array(["x"])),
     (np.array([1]), np.array(["a"])), (np.array([1, None]), np.array([1, 2])), np.eye(3),

@@ -318,9 +318,11 @@ pub fn is_image(backend: &Arc<dyn Backend>, path: &Path) -> bool {
     backend.named(&path.join(MANIFEST)).is_some() && !is_another().unwrap_or(false)
 }
 
-/// Whether a manifest is that of another program, beside no pages.
+/// Whether a manifest is that of another program, beside no pages. One of ours that is damaged still claims a format or
+/// its version.
 fn is_of_others(directory: &Directory, manifest: &[u8]) -> bool {
-    Claim::read(manifest).is_some_and(|claim| !claim.format.starts_with("outcore ")) && !has_pages(directory)
+    let is_other = |claim: Claim| !claim.format.starts_with("outcore ") && claim.version.is_none();
+    Claim::read(manifest).is_some_and(is_other) && !has_pages(directory)
 }
 
 /// The bytes of what has the name of a manifest; none if it is too large to be one.
