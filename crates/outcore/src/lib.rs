@@ -96,13 +96,13 @@ pub mod engine {
 ///
 /// ```
 /// use outcore::data::{EdgeBatches, EdgeData};
-/// use outcore::{Graph, Runtime, import};
+/// use outcore::{Error, Graph, Runtime, import};
 ///
 /// # fn main() -> outcore::Result<()> {
 /// let edges = import::from_edges([("ada", "bob", 1.5), ("bob", "cy", 2.0)])?;
 /// let graph = Graph::in_memory(&Runtime::new(Default::default())?, edges, &Default::default())?;
 /// for batch in EdgeBatches::new(&graph, EdgeData::all(&graph), 0)? {
-///     let batch = batch?;
+///     let batch = batch.map_err(Error::custom)?;
 ///     assert_eq!((batch.num_rows(), batch.num_columns()), (2, 3)); // source, target, weight
 /// }
 /// # Ok(()) }
@@ -125,13 +125,13 @@ pub mod arrow {
 /// The format of images: manifests and their facts.
 ///
 /// ```
-/// use outcore::format::IdColumn;
+/// use outcore::format::IdType;
 /// use outcore::{Graph, Runtime, import};
 ///
 /// # fn main() -> outcore::Result<()> {
 /// let edges = import::from_edges([(7_u32, 8), (8, 9)])?;
 /// let graph = Graph::in_memory(&Runtime::new(Default::default())?, edges, &Default::default())?;
-/// assert!(matches!(graph.manifest().ids, IdColumn::Range { first: 7 }));
+/// assert_eq!((graph.manifest().vertices, graph.manifest().id_type), (3, Some(IdType::UInt32)));
 /// # Ok(()) }
 /// ```
 pub mod format {
