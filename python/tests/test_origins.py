@@ -164,7 +164,7 @@ def test_edges_of_lists_without_an_end_are_left_out_as_those_of_frames(scratch, 
 
 
 def given(info):
-    return {name: value for name, value in info["options"]}
+    return dict(info["options"])
 
 
 @needs_command

@@ -10,7 +10,7 @@ use crate::progress::open;
 use crate::report::{About, End, Page, graph_facts};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use outcore::front_ends::{Algorithm, GraphValues, Kind, OptionValues, Parameter, Say, Unconverged, Value, cell_text};
-use outcore::io::{Reservation, bytes_text, limit_text};
+use outcore::io::{Reservation, bytes_text, let_go_of_code, limit_text};
 use outcore::report::{OptionText, Planned, Summary};
 use outcore::{Column, Estimate, Graph, Result, Table};
 use std::fmt::Arguments;
@@ -180,6 +180,8 @@ fn run_algorithm(args: &AlgorithmArgs, call: &Call) -> Result<u8> {
         About { name: algorithm.name, options, facts, plan }
     });
     let mut say = |line: Arguments<'_>| common.say(line);
+    // The run needs nothing of the code that read the options and planned.
+    let_go_of_code();
     let outcome = plan.run(&graph, common.verify, shows_report.then_some(&mut say as Say<'_>))?;
     let page = page.map(Page::end);
     let is_wanted = common.json || common.stats.is_some();

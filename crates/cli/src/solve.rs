@@ -13,7 +13,7 @@ use outcore::data::DenseHeader;
 use outcore::front_ends::{
     OUTPUT_ENDINGS, OptionValues, Origin, Value, check_columns, is_standard_output, least_limit, named, write_columns,
 };
-use outcore::io::{bytes_text, folder, limit_text};
+use outcore::io::{bytes_text, folder, let_go_of_code, limit_text};
 use outcore::linalg::{Dense, Needs, SOLVERS, SolverDeclaration, SolverFinding, SolverInput, SolverPlan};
 use outcore::matrix::SparseMatrix;
 use outcore::report::{self, Planned};
@@ -165,6 +165,8 @@ fn run(args: &SolverArgs, prepared: &Prepared, run_plan: &RunPlan, call: &Call) 
     let Prepared { matrix, plan, needs } = prepared;
     let (common, image) = (&args.common, matrix.graph().image());
     let page = Page::begin(common, image.runtime(), || about(args, matrix, needs, run_plan.memory_bytes));
+    // The run needs nothing of the code that read the options and planned.
+    let_go_of_code();
     let SolverFinding { lines, values, facts, mut dense, unconverged, stats } = plan.run(matrix, common.verify)?;
     let mut page = page.map(Page::end);
     if let Some(page) = &mut page {

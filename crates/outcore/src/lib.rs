@@ -165,8 +165,8 @@ pub mod io {
         Sample, Sampler, Task, Turn, Watch,
         buffer::{Plain, Raw, Shared},
         bytes_text, differing_texts, escaped, fill_standard_descriptors, folder, give_back_freed_memory,
-        ignores_signal, into_inner, is_making_rows, limit_arenas, limit_text, lock, making_rows, parse_bytes,
-        peak_memory_bytes, simd,
+        ignores_signal, into_inner, is_making_rows, let_go_of_code, limit_arenas, limit_text, lock, making_rows,
+        parse_bytes, peak_memory_bytes, simd,
     };
 
     /// Ways to reach files: those that there are, and what one of your own implements.
