@@ -30,11 +30,11 @@ class InputError(OutcoreError, ValueError):
     line: int | None
     """The line, from 1, or the row or record of a binary input."""
     expected: str
-    """What was expected."""
+    """The form or value that was expected."""
     found: str
-    """What was found."""
+    """The value that was found in its place."""
     advice: str
-    """What to do; may be empty."""
+    """A way out; may be empty."""
 
 
 class FileError(OutcoreError, OSError):

@@ -149,7 +149,7 @@ def test_imports_checks_and_infos_write_what_they_did(place):
     assert whole["result"]["edges"] == told["result"]["edges"] == 2
     assert whole["image"] == told["image"] == made["image"] == {"path": "i.oc", "id": made["image"]["id"]}
     assert written("info", "i.oc", "--quiet", cwd=place)["result"] == told["result"]
-    # What has nothing to say is null.
+    # Keys without a value are null.
     assert (made["result"]["compression"], made["result"]["first_comment"], made["result"]["images_read"]) == (None, None, None)
     (place / "m.jsonl").write_text('{"source": 1, "target": 2}\n')
     lines = written("import", "m.jsonl", "l.oc", cwd=place)["result"]

@@ -192,7 +192,7 @@ def test_images_keep_where_they_came_from(scratch):
     assert re.search(r'^conditions +\["amount >= 100",', text, re.MULTILINE) and "2023-11-15T22:13:20Z" in text
     as_json = json.loads(outcore("info", "shell.oc", "--json").stdout)["result"]
     assert [given(as_json), as_json["conditions"]] == [given(shell), shell["conditions"]]
-    # What is printed can be said again.
+    # Conditions that were printed are accepted by the option.
     outcore("import", "days", "again.oc", "--where", shell["conditions"][0], "--where", shell["conditions"][1], "--weight", "amount")
     assert oc.Graph("again.oc").info()["conditions"] == shell["conditions"]
     # Images are known by their ids.

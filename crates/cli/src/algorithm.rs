@@ -78,8 +78,7 @@ pub fn with_options(mut command: Command) -> Command {
 pub fn run(args: &AlgorithmArgs, call: &Call) -> Result<u8> {
     let plan_again = |limits: &Limits| {
         let prepared = plan_algorithm(args, limits, call)?;
-        check(args, &prepared)?;
-        prepared.graph.make_room(args.algorithm.name, prepared.estimate.state_bytes)
+        check_with_state(args, &prepared)
     };
     run_algorithm(args, call).map_err(|error| args.common.limits.advise(error, plan_again))
 }
@@ -167,8 +166,7 @@ fn run_algorithm(args: &AlgorithmArgs, call: &Call) -> Result<u8> {
     call.known().plan = members(&run_plan).into();
     if common.explain {
         explain(common, &run_plan)?;
-        check(args, &prepared)?;
-        prepared.graph.make_room(algorithm.name, prepared.estimate.state_bytes)?;
+        check_with_state(args, &prepared)?;
         call.say()?;
         return Ok(SUCCESS);
     }
@@ -259,6 +257,12 @@ fn check(AlgorithmArgs { common, .. }: &AlgorithmArgs, prepared: &Prepared) -> R
     let mut small = files.iter().filter(|(option, _)| *option != "--output");
     small.try_for_each(|(_, file)| outcore::front_ends::check_file(graph.image(), file))?;
     report.map_or(Ok(()), |purpose| graph.make_room(purpose, estimate.state_bytes))
+}
+
+/// [`check`], and refuses what the run itself would refuse: a state for which there is too little memory.
+fn check_with_state(args: &AlgorithmArgs, prepared: &Prepared) -> Result<()> {
+    check(args, prepared)?;
+    prepared.graph.make_room(args.algorithm.name, prepared.estimate.state_bytes)
 }
 
 /// Says what a run needs.

@@ -12,7 +12,7 @@ use crate::report::{About, End, Page, failure};
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use outcore::front_ends::{OUTPUT_ENDINGS, OptionValues, Origin, Value, named};
 use outcore::io::backend::FileKind;
-use outcore::io::{bytes_text, escaped, limit_text};
+use outcore::io::{bytes_text, escaped, let_go_of_code, limit_text};
 use outcore::learn::{Data, NAMES, STATISTICS, StatisticDeclaration, StatisticPlan, StatisticTable};
 use outcore::report::{OptionText, Planned, SomeRows};
 use outcore::{Error, Result, Runtime};
@@ -141,6 +141,8 @@ fn run(args: &LearnArgs, call: &Call) -> Result<u8> {
     let given = OptionValues::new(args.statistic, args.given.clone())?;
     plan.output.origin = Origin::new(args.statistic.name, given, &common.image, array_id(&runtime, &common.image));
     let page = Page::begin(common, &runtime, || about(args, &data, &run_plan));
+    // The run needs nothing of the code that read the options and planned.
+    let_go_of_code();
     let results = plan.find(&runtime);
     tell_notes(&runtime, common, call);
     let mut results = results?;

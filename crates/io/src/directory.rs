@@ -158,7 +158,7 @@ impl DataFile {
             return Ok(());
         }
         match self.backend.change(&Change::Allocate { file: &self.file, offset_bytes: 0, len_bytes }) {
-            Err(error) if error.kind() == ErrorKind::Unsupported || error.raw_os_error() == Some(libc::EOPNOTSUPP) => {
+            Err(error) if is_unsupported(&error) => {
                 self.backend.change(&Change::Truncate { file: &self.file, len_bytes })
             }
             other => other,
@@ -173,9 +173,8 @@ impl DataFile {
         let punched =
             self.backend.change(&Change::Punch { file: &self.file, offset_bytes: start, len_bytes: end - start });
         match punched {
-            Err(error) if error.kind() == ErrorKind::Unsupported => Ok(()),
             // Sandboxes answer to a call that they do not know as to one that is not permitted.
-            Err(error) if matches!(error.raw_os_error(), Some(libc::EOPNOTSUPP | libc::ENOSYS | libc::EPERM)) => Ok(()),
+            Err(error) if is_unsupported(&error) || error.raw_os_error() == Some(libc::EPERM) => Ok(()),
             other => other,
         }
     }
@@ -286,6 +285,11 @@ impl Drop for DataFile {
     fn drop(&mut self) {
         self.backend.close(&self.file);
     }
+}
+
+/// Whether the file system cannot make a change of a file, rather than failed to.
+fn is_unsupported(error: &std::io::Error) -> bool {
+    error.kind() == ErrorKind::Unsupported || error.raw_os_error() == Some(libc::EOPNOTSUPP)
 }
 
 fn aligned_reads_work(file: &std::fs::File) -> bool {

@@ -74,6 +74,11 @@ struct Piece {
 
 const _: () = assert!(MAX_ATTRIBUTES <= u128::BITS as usize);
 
+/// Memory of the pieces that take so much of their temporary file.
+fn places_bytes(file_bytes: u64) -> u64 {
+    file_bytes / PIECE_FILE_BYTES * size_of::<Piece>() as u64
+}
+
 /// Refuses names of attributes that an image cannot have.
 pub(super) fn check_names(facts: &Facts) -> Result<()> {
     for (fields, of_vertices) in [(&facts.attributes, false), (&facts.vertex_attributes, true)] {
@@ -124,8 +129,6 @@ struct TableState {
     /// The pieces, which are as many as batches, in a temporary file: a word for each field but `first_row`, two for
     /// `missing`.
     pieces: SpillWriter,
-    /// Memory that the pieces take in the end.
-    places_bytes: u64,
     ranges: Vec<Range>,
     /// A number that depends on all values, and not on the order of their rows.
     fingerprint: u64,
@@ -137,7 +140,6 @@ struct TableState {
 
 impl TableState {
     fn put(&mut self, piece: Piece) -> Result<()> {
-        self.places_bytes += size_of::<Piece>() as u64;
         let Piece { place, rows, offset_bytes, missing, .. } = piece;
         let words = [place, rows.into(), offset_bytes, missing as u64, (missing >> 64) as u64];
         words.into_iter().try_for_each(|word| self.pieces.word(word))
@@ -215,15 +217,7 @@ impl Attributes {
             strings_bytes,
             // All but what the process itself takes.
             most_places_bytes: runtime.budget().available_bytes() + runtime.budget().reserved_bytes(),
-            state: Mutex::new(TableState {
-                pieces,
-                places_bytes: 0,
-                ranges,
-                fingerprint: 0,
-                chunks,
-                used_bytes: 0,
-                reservation,
-            }),
+            state: Mutex::new(TableState { pieces, ranges, fingerprint: 0, chunks, used_bytes: 0, reservation }),
             strings: None,
         })
     }
@@ -267,8 +261,7 @@ impl Attributes {
         let end_bytes = writer.finish()?;
         let mut reader = SpillReader::new(&self.pieces, runtime.budget(), PIECES_BUFFER_BYTES)?;
         reader.seek(0, end_bytes);
-        let count = end_bytes / PIECE_FILE_BYTES;
-        let needed_bytes = count * size_of::<Piece>() as u64;
+        let (count, needed_bytes) = (end_bytes / PIECE_FILE_BYTES, places_bytes(end_bytes));
         // Columns are written beside them.
         let advise = |error: Error| error.advising(BESIDE_BYTES * runtime.threads() as u64);
         let reservation = runtime.budget().reserve(&purpose, needed_bytes).map_err(advise)?;
@@ -345,7 +338,8 @@ impl AttributesWriter<'_> {
         let mut state = lock(&self.attributes.state);
         state.ranges.iter_mut().zip(ranges).for_each(|(all, range)| all.note(range));
         state.fingerprint = state.fingerprint.wrapping_add(fingerprint);
-        let (needed_bytes, most_bytes) = (state.places_bytes, self.attributes.most_places_bytes);
+        let needed_bytes = places_bytes(state.pieces.position_bytes());
+        let most_bytes = self.attributes.most_places_bytes;
         if needed_bytes > most_bytes {
             // More batches may follow.
             let purpose = self.attributes.places_purpose();
