@@ -186,12 +186,15 @@ def test_other_threads_run_while_a_limit_is_planned(folder, tmp_path):
             sys.setswitchinterval(1000)
             thread.start()
             for name, call in calls.items():
-                for _ in range(2):
+                # On a busy machine, a thread may come too late for the lock that one call gives away.
+                for _ in range(100):
                     before = len(steps)
                     with pytest.raises(oc.MemoryLimitError):
                         call(memory="4MiB")
-                    found = len(steps)
-                assert found > before, name
+                    if len(steps) > before:
+                        break
+                else:
+                    pytest.fail(f"no other thread ran: {name}")
         finally:
             is_over.set()
             sys.setswitchinterval(switch)
