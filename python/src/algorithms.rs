@@ -206,11 +206,8 @@ pub fn run_algorithm(
     let options = OptionText::all(algorithm.options, &given);
     let values = OptionValues::new(algorithm, given).map_err(|error| raise(py, error))?;
     let graph = run(py, &graph.runtime().clone(), || values.weighing(graph))?;
-    if let Some(name) = values.unused_weights(algorithm, &graph) {
-        let text = format!(
-            "every edge counts 1: its weight, `{name}`, is not used; pass weight='{name}' to use it, or weight=None"
-        );
-        warn(py, &text)?;
+    if let Some(note) = values.unused_weights(algorithm, &graph) {
+        warn(py, &note)?;
     }
     let ((found, table, plan), samples) = run_sampled(py, graph.runtime(), || {
         let plan = algorithm.plan(&graph, values)?;

@@ -160,7 +160,7 @@ def test_imports_checks_and_infos_write_what_they_did(place):
 def test_a_run_notes_weights_that_it_does_not_use(place):
     (place / "w.csv").write_text("source,target,amount\n1,2,3\n2,3,4\n")
     assert outcore("import", "w.csv", "w.oc", "--weight", "amount", cwd=place).returncode == 0
-    notes = ["Every edge counts 1: its weight, `amount`, is not used."]
+    notes = ["Every edge counts 1: its weight, `amount`, is not used; the option `weight` uses it."]
     assert written("run", "pagerank", "w.oc", "--quiet", cwd=place)["notes"] == notes
     for words in (["pagerank", "--weight", "amount"], ["pagerank", "--unweighted"], ["components"]):
         assert written("run", *words, "w.oc", cwd=place)["notes"] == [], words

@@ -184,7 +184,9 @@ def test_shortest_paths_use_the_only_weights_and_say_so(tmp_path):
     said = outcore("run", "sssp", "--source", "1", image, "--stats", tmp_path / "stats.json").stdout
     assert "edges count by their weights, `fftt`" in said
     assert json.loads((tmp_path / "stats.json").read_text())["stats"]["weights"] == "fftt"
-    assert "its weight, `fftt`, was not used" in outcore("run", "pagerank", image).stdout
+    note = "note: Every edge counts 1: its weight, `fftt`, is not used"
+    assert note in outcore("run", "pagerank", image).stderr
+    assert note not in outcore("run", "pagerank", image, "--unweighted").stderr
     outcore("run", "sssp", "--source", "1", image, "--output", tmp_path / "far.csv")
     assert "3,12,2" in (tmp_path / "far.csv").read_text()
 

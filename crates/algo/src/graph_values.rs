@@ -94,11 +94,13 @@ pub trait GraphValues: Sealed {
         named_weights(self.values(), |name| has_lengths(graph, name))
     }
 
-    /// The name of weights that the image has and the run does not use.
-    fn unused_weights<'a>(&self, algorithm: &Algorithm, graph: &'a Graph) -> Option<&'a str> {
+    /// A note on weights that the image has and the run does not use.
+    fn unused_weights(&self, algorithm: &Algorithm, graph: &Graph) -> Option<String> {
         let takes = algorithm.options.iter().any(|option| matches!(option.kind, Kind::Weight { lengths: false }));
         let is_used = || self.weights(graph).unwrap_or(true);
-        graph.weight_name().filter(|_| takes && self.values().get("weight") != Some(&Value::Unweighted) && !is_used())
+        let name = graph.weight_name()?;
+        (takes && self.values().get("weight") != Some(&Value::Unweighted) && !is_used())
+            .then(|| format!("Every edge counts 1: its weight, `{name}`, is not used; the option `weight` uses it."))
     }
 }
 

@@ -110,8 +110,8 @@ fn plan_algorithm(args: &AlgorithmArgs, limits: &Limits, call: &Call) -> Result<
     let options = OptionText::all(algorithm.options, &given);
     let values = OptionValues::new(*algorithm, given)?;
     let graph = values.weighing(graph)?;
-    if let Some(name) = values.unused_weights(algorithm, &graph) {
-        call.known().notes = vec![format!("Every edge counts 1: its weight, `{name}`, is not used.")];
+    if let Some(note) = values.unused_weights(algorithm, &graph) {
+        graph.runtime().note(note);
     }
     let plan = algorithm.plan(&graph, values)?;
     let report = algorithm.report_needs.filter(|_| !common.limits.quiet);
@@ -162,6 +162,7 @@ impl Prepared {
 fn run_algorithm(args: &AlgorithmArgs, call: &Call) -> Result<u8> {
     let AlgorithmArgs { algorithm, allow_unconverged, top, common, .. } = args;
     let prepared = plan_algorithm(args, &common.limits, call)?;
+    call.tell_notes(prepared.graph.runtime(), common);
     let run_plan = prepared.run_plan(common);
     call.known().plan = members(&run_plan).into();
     if common.explain {

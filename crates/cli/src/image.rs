@@ -39,6 +39,8 @@ pub fn info(args: &InfoArgs, call: &Call) -> Result<()> {
             ("image_bytes", Value::Number(bytes)) => bytes_text(bytes.as_u64().unwrap_or(0)),
             ("bytes_per_edge", Value::Number(bytes)) => format!("{:.3}", bytes.as_f64().unwrap_or(0.0)),
             (_, Value::String(text)) => text.clone(),
+            // Facts that files of other formats have.
+            (_, Value::Null) if id.is_none() => continue,
             (_, Value::Null) => "none".to_owned(),
             (_, value) => value.to_string(),
         };
@@ -103,35 +105,27 @@ fn file_facts(runtime: &Runtime, path: &Path) -> Result<Value> {
 struct FileFacts<'a> {
     /// The format: `npy`, `parquet`, `arrow` or `text`
     format: &'static str,
-    /// The type of the elements of a `.npy` file
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The type of the elements of a `.npy` file; null of tables
     element: Option<&'static str>,
     /// The number of rows; null where that is not known
     rows: Option<u64>,
     /// The number of columns
     columns: u64,
     /// The names of the columns of a table; null where they have none
-    #[serde(skip_serializing_if = "Option::is_none")]
-    names: Option<Option<&'a [String]>>,
-    /// Their types
-    #[serde(skip_serializing_if = "Option::is_none")]
+    names: Option<&'a [String]>,
+    /// Their types; null of a `.npy` file
     elements: Option<Vec<&'static str>>,
     /// Notes on the table
-    #[serde(skip_serializing_if = "Option::is_none")]
-    notes: Option<&'a [String]>,
+    notes: &'a [String],
     /// How it is read
     reading: &'a str,
-    /// The number of row groups of a Parquet file
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The number of row groups of a Parquet file; null of other formats, as are the facts that follow
     row_groups: Option<usize>,
     /// The number of record batches of an Arrow file
-    #[serde(skip_serializing_if = "Option::is_none")]
     batches: Option<usize>,
     /// Compressions of a Parquet or Arrow file
-    #[serde(skip_serializing_if = "Option::is_none")]
     compression: Option<String>,
     /// Encodings of a Parquet file
-    #[serde(skip_serializing_if = "Option::is_none")]
     encodings: Option<String>,
 }
 
@@ -139,10 +133,10 @@ fn number_facts<'a>(facts: &'a NumberFacts, reading: &'a str) -> FileFacts<'a> {
     FileFacts {
         format: facts.format,
         columns: facts.kinds.len() as u64,
-        names: Some(facts.names.as_deref()),
+        names: facts.names.as_deref(),
         elements: Some(facts.kinds.iter().map(|kind| kind.name()).collect()),
         rows: facts.rows,
-        notes: Some(&facts.notes),
+        notes: &facts.notes,
         reading,
         ..FileFacts::default()
     }

@@ -12,7 +12,7 @@ use crate::report::{About, End, Page, failure};
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use outcore::front_ends::{OUTPUT_ENDINGS, OptionValues, Origin, Value, named};
 use outcore::io::backend::FileKind;
-use outcore::io::{bytes_text, escaped, let_go_of_code, limit_text};
+use outcore::io::{bytes_text, let_go_of_code, limit_text};
 use outcore::learn::{Data, NAMES, STATISTICS, StatisticDeclaration, StatisticPlan, StatisticTable};
 use outcore::report::{OptionText, Planned, SomeRows};
 use outcore::{Error, Result, Runtime};
@@ -100,7 +100,7 @@ fn plan(args: &LearnArgs, limits: &Limits, call: &Call) -> Result<Prepared> {
     call.known().image = image_of(&common.image, array_id(&runtime, &common.image));
     // Plans under other limits are quiet.
     if !limits.quiet {
-        tell_notes(&runtime, common, call);
+        call.tell_notes(&runtime, common);
     }
     if let Some(columns) = &args.columns {
         data = data.select(columns)?;
@@ -130,7 +130,7 @@ fn run(args: &LearnArgs, call: &Call) -> Result<u8> {
         Err(error) => return Err(check(args, &prepared).err().unwrap_or(error)),
     };
     call.known().plan = members(&run_plan).into();
-    tell_notes(&prepared.runtime, common, call);
+    call.tell_notes(&prepared.runtime, common);
     if common.explain {
         explain(common, &run_plan)?;
         check(args, &prepared)?;
@@ -144,7 +144,7 @@ fn run(args: &LearnArgs, call: &Call) -> Result<u8> {
     // The run needs nothing of the code that read the options and planned.
     let_go_of_code();
     let results = plan.find(&runtime);
-    tell_notes(&runtime, common, call);
+    call.tell_notes(&runtime, common);
     let mut results = results?;
     let _result = runtime.budget().reserve("the result", plan.result_bytes)?;
     let mut page = page.map(Page::end);
@@ -208,13 +208,6 @@ fn about(args: &LearnArgs, data: &Data, plan: &RunPlan) -> About {
     let notes = plan.passes_text.iter().map(|passes| format!("Planned passes: {passes}.")).collect();
     let plan = Planned { memory_bytes: Some(plan.memory_bytes), notes, ..Planned::default() };
     About { name: args.statistic.name, options, facts, plan }
-}
-
-/// Says what the user should know about what was read, and adds it to the notes of the call.
-fn tell_notes(runtime: &Runtime, common: &Common, call: &Call) {
-    let notes = runtime.take_notes();
-    notes.iter().filter(|_| !common.limits.quiet).for_each(|note| note!("note: {}", escaped(note)));
-    call.known().notes.extend(notes);
 }
 
 fn explain(common: &Common, plan: &RunPlan) -> Result<()> {

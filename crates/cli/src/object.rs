@@ -5,8 +5,10 @@
 //! page about the keys and `docs/reference/outcore.schema.json`, against which a test holds what all commands write.
 
 use crate::answer::{Answer, output_error};
+use crate::common::Common;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use outcore::front_ends::{AtomicFile, COMMIT, Fact, NamedImage, Value, calendar_text};
+use outcore::io::escaped;
 use outcore::report::now;
 use outcore::{Error, ErrorKind, Result, Runtime, RuntimeOptions};
 use serde::Serialize;
@@ -175,6 +177,13 @@ impl Call {
     pub fn wrote(&self, option: &str, path: &Path) {
         let option = option.trim_start_matches('-').replace('-', "_");
         self.known().files.push(Written { option, path: path.display().to_string() });
+    }
+
+    /// Adds the notes of the work by now to those of the call, and writes them for the user.
+    pub fn tell_notes(&self, runtime: &Runtime, common: &Common) {
+        let notes = runtime.take_notes();
+        notes.iter().filter(|_| !common.limits.quiet).for_each(|note| note!("note: {}", escaped(note)));
+        self.known().notes.extend(notes);
     }
 
     fn object<'a>(&'a self, known: &'a Known) -> Object<'a> {

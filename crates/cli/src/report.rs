@@ -111,9 +111,8 @@ impl<'a> End<'a> {
     fn cost(&self, stats: &Stats) -> Stats {
         let mut stats = stats.clone();
         stats.memory_peak_bytes = outcore::io::peak_memory_bytes();
-        let mut known = self.call.known();
-        known.stats = members(&stats).into();
-        known.notes.extend(self.runtime.take_notes());
+        self.call.known().stats = members(&stats).into();
+        self.call.tell_notes(self.runtime, self.common);
         stats
     }
 

@@ -93,7 +93,6 @@ pub struct Stats {
     /// The back end that read the files.
     pub backend: &'static str,
     /// The reason why an iteration until convergence ended: "residual", "networkx", "iterations" or "rounding".
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub stopped_by: Option<&'static str>,
     /// One entry per step or iteration; beyond 4096 of them the last entry is the sum of the rest.
     pub steps: Vec<Step>,

@@ -110,9 +110,8 @@ static KERNEL: Typed<PageRankOptions, PageRank> = Typed {
     run: pagerank,
     verify: verify::verify_pagerank,
     report: |outcome, say| {
-        let Outcome { graph, options, result, .. } = outcome;
+        let result = &outcome.result;
         say_convergence(result.stopped_by, result.iterations, result.residual, say);
-        say_unused_weights(graph, options.weights, say);
         Ok(())
     },
     finding: |graph, _, options, result| {
@@ -121,13 +120,6 @@ static KERNEL: Typed<PageRankOptions, PageRank> = Typed {
         Ok(with_convergence(finding, stopped_by, iterations, residual, (options.alpha, options.tol)))
     },
 };
-
-/// Reports that the image has weights which were not used. In Python it is a warning.
-pub(crate) fn say_unused_weights(graph: &Graph, weights: bool, say: Say<'_>) {
-    if let (false, Some(name)) = (weights, graph.weight_name()) {
-        say(format_args!("every edge counts 1: its weight, `{name}`, was not used"));
-    }
-}
 
 /// Reports the reason that the iterations ended, and whether ranks converged.
 pub(crate) fn say_convergence(stopped_by: StoppedBy, iterations: u32, residual: f64, say: Say<'_>) {

@@ -1,7 +1,7 @@
 //! Declaration of `personalized_pagerank`: estimate, options, attributes, texts and report.
 
 use crate::declared::pagerank::{
-    ALPHA, CONVERGENCE, MAX_ITER, STOP, TOL, say_convergence, say_unused_weights, with_convergence,
+    ALPHA, CONVERGENCE, MAX_ITER, STOP, TOL, say_convergence, with_convergence,
 };
 use crate::declared::prelude::*;
 use crate::kernels::personalized_pagerank::{PersonalizedPageRank, PersonalizedPageRankOptions, personalized_pagerank};
@@ -69,7 +69,6 @@ static KERNEL: Typed<PersonalizedPageRankOptions, PersonalizedPageRank> = Typed 
     verify: verify::verify_personalized_pagerank,
     report: |outcome, say| {
         say_convergence(outcome.result.stopped_by, outcome.result.iterations, outcome.result.residual, say);
-        say_unused_weights(outcome.graph, outcome.options.weights, say);
         Ok(())
     },
     finding: |graph, values, options, result| {

@@ -17,10 +17,8 @@ pub struct GraphInfo {
     /// Whether parallel edges were kept.
     pub parallel_edges: bool,
     /// Number of rows of a rectangular matrix, if it is one.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub rows: Option<u64>,
     /// Number of its columns.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub columns: Option<u64>,
     /// The name of the weights, if there are any.
     pub weights: Option<String>,
