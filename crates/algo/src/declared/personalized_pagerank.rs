@@ -1,8 +1,6 @@
 //! Declaration of `personalized_pagerank`: estimate, options, attributes, texts and report.
 
-use crate::declared::pagerank::{
-    ALPHA, CONVERGENCE, MAX_ITER, STOP, TOL, say_convergence, with_convergence,
-};
+use crate::declared::pagerank::{ALPHA, CONVERGENCE, MAX_ITER, STOP, TOL, say_convergence, with_convergence};
 use crate::declared::prelude::*;
 use crate::kernels::personalized_pagerank::{PersonalizedPageRank, PersonalizedPageRankOptions, personalized_pagerank};
 use crate::kernels::ranks::strengths::weight_bytes;
