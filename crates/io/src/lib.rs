@@ -56,8 +56,8 @@ pub use process::{
 pub use reader::{Extent, ReadAhead, Reader, ReaderStats};
 pub use reserved::ReservedVec;
 pub use runtime::{
-    CancelFlag, MOST_THREADS, Progress, Runtime, RuntimeOptions, Task, Turn, Unit, is_making_rows, making_rows,
-    processors,
+    CancelFlag, CancelOnDrop, MOST_THREADS, Progress, Runtime, RuntimeOptions, Task, Turn, Unit, is_making_rows,
+    making_rows, processors,
 };
 pub use sampler::{MOST_SAMPLES, Sample, Sampler, Watch};
 pub use shared_cache::CacheShare;

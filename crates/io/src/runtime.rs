@@ -164,12 +164,13 @@ impl Runtime {
         Runtime { budget: Arc::new(self.budget.in_name_of(owner)), ..self.clone() }
     }
 
-    /// A runtime of the same memory, workers and back end for one operation: it is stopped on its own, shows its
-    /// progress to `progress` alone, and has its own notes and its own count of bytes read.
+    /// A runtime of the same memory, workers and back end for one operation: it is stopped on its own, or with all
+    /// others by the runtime that [`Runtime::new`] made; it shows its progress to `progress` alone, and has its own
+    /// notes and its own count of bytes read.
     #[must_use]
     pub fn for_operation(&self, progress: Option<Arc<dyn Progress>>) -> Self {
-        let (cancel, notes, bytes_read) = Default::default();
-        Runtime { progress, cancel, notes, bytes_read, ..self.clone() }
+        let (notes, bytes_read) = Default::default();
+        Runtime { progress, cancel: self.cancel.of_operation(), notes, bytes_read, ..self.clone() }
     }
 
     /// [`Runtime::for_operation`] for work that is a part of other work: it is stopped as that is, and shows no
@@ -423,22 +424,37 @@ pub fn processors() -> usize {
 
 /// Asks work to stop. Clones share the flag.
 #[derive(Clone, Default, Debug)]
-pub struct CancelFlag(Arc<AtomicBool>);
+pub struct CancelFlag {
+    own: Arc<AtomicBool>,
+    /// The flag that stops all operations of a runtime; none if this is that flag.
+    of_all: Option<Arc<AtomicBool>>,
+}
 
 impl CancelFlag {
+    /// A flag of one operation more, which stops with all others, too.
+    fn of_operation(&self) -> Self {
+        let of_all = self.of_all.as_ref().unwrap_or(&self.own);
+        CancelFlag { own: Arc::default(), of_all: Some(Arc::clone(of_all)) }
+    }
+
     /// Asks to stop.
     pub fn cancel(&self) {
-        self.0.store(true, Ordering::Relaxed);
+        self.own.store(true, Ordering::Relaxed);
     }
 
-    /// Withdraws the request.
+    /// A guard that asks to stop when it is dropped, as with the future of a request that nobody waits for any more.
+    pub fn cancel_on_drop(&self) -> CancelOnDrop {
+        CancelOnDrop(self.clone())
+    }
+
+    /// Withdraws the request, but not one to stop all operations of the runtime.
     pub fn reset(&self) {
-        self.0.store(false, Ordering::Relaxed);
+        self.own.store(false, Ordering::Relaxed);
     }
 
-    /// Whether a stop was requested.
+    /// Whether a stop was requested, of this work or of all.
     pub fn is_cancelled(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+        self.own.load(Ordering::Relaxed) || self.of_all.as_ref().is_some_and(|all| all.load(Ordering::Relaxed))
     }
 
     /// Fails if a stop was requested.
@@ -447,6 +463,17 @@ impl CancelFlag {
     /// [`Error::Cancelled`].
     pub fn check(&self) -> Result<()> {
         if self.is_cancelled() { Err(Error::Cancelled) } else { Ok(()) }
+    }
+}
+
+/// Asks work to stop when it is dropped: [`CancelFlag::cancel_on_drop`].
+#[derive(Debug)]
+#[must_use = "the work is asked to stop when this is dropped"]
+pub struct CancelOnDrop(CancelFlag);
+
+impl Drop for CancelOnDrop {
+    fn drop(&mut self) {
+        self.0.cancel();
     }
 }
 
@@ -552,6 +579,23 @@ mod tests {
             let stopped = runtime.for_each_range::<Error>(10, 1, |_| Ok(()));
             assert!(matches!(stopped, Err(Error::Cancelled)));
         }
+    }
+
+    #[test]
+    fn an_operation_stops_on_its_own_or_with_all_others() {
+        let runtime = Runtime::new(RuntimeOptions::default()).unwrap();
+        let [first, second] = [&runtime, &runtime].map(|runtime| runtime.for_operation(None));
+        let part = second.for_operation(None);
+        let stopped = || [&runtime, &first, &second, &part].map(|each| each.cancel().is_cancelled());
+        drop(second.cancel().cancel_on_drop());
+        assert_eq!(stopped(), [false, false, true, false]);
+        second.cancel().reset();
+        runtime.cancel().cancel();
+        assert_eq!(stopped(), [true; 4]);
+        first.cancel().reset();
+        assert_eq!(stopped(), [true; 4], "the request to all stays");
+        runtime.cancel().reset();
+        assert_eq!(stopped(), [false; 4]);
     }
 
     #[test]

@@ -161,8 +161,8 @@ pub mod format {
 pub mod io {
     pub use outcore_ingest::hide_guarded_panics;
     pub use outcore_io::{
-        AtomicF32, AtomicF64, Budget, Buffer, CancelFlag, Fuse, Holder, MOST_SAMPLES, MOST_THREADS, Reservation,
-        Sample, Sampler, Task, Turn, Watch,
+        AtomicF32, AtomicF64, Budget, Buffer, CancelFlag, CancelOnDrop, Fuse, Holder, MOST_SAMPLES, MOST_THREADS,
+        Reservation, Sample, Sampler, Task, Turn, Watch,
         buffer::{Plain, Raw, Shared},
         bytes_text, differing_texts, escaped, fill_standard_descriptors, folder, give_back_freed_memory,
         ignores_signal, into_inner, is_making_rows, let_go_of_code, limit_arenas, limit_text, lock, making_rows,
