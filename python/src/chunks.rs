@@ -3,7 +3,7 @@
 //! `outcore._inputs` makes generators that yield tuples of arrays or lists, some ten thousand values each; so a large
 //! array is never copied as a whole. The generators run on a worker, which takes the interpreter's lock for each piece.
 
-use crate::errors::usage;
+use crate::errors::raise;
 use crate::exit;
 use arrow_array::{
     ArrayRef, FixedSizeListArray, Float64Array, Int8Array, Int16Array, Int32Array, Int64Array, NullArray, RecordBatch,
@@ -12,6 +12,7 @@ use arrow_array::{
 use arrow_schema::ArrowError;
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use numpy::{Element, PyArray1, PyArrayMethods};
+use outcore::Error;
 use outcore::io::lock;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -112,8 +113,9 @@ pub fn reader(rows: &Bound<'_, PyAny>, raised: &Raised) -> PyResult<Batches> {
             return Err(PyValueError::new_err("expected tables, found none; give one without rows"));
         };
         let current = crate::stream::import(&first?)?;
-        let schema = current.schema();
-        let mut streams = Streams { schema: Arc::clone(&schema), current, parts: parts.unbind(), place: 1 };
+        let mut streams = Streams { schema: current.schema(), current, first: None, parts: parts.unbind(), place: 1 };
+        streams.find_rows(rows.py())?;
+        let schema = Arc::clone(&streams.schema);
         let batches = iter::from_fn(move || streams.next(&for_python));
         return Ok(making_rows(Box::new(RecordBatchIterator::new(batches, schema)), raised));
     }
@@ -146,42 +148,71 @@ pub fn reader(rows: &Bound<'_, PyAny>, raised: &Raised) -> PyResult<Batches> {
     Ok(making_rows(Box::new(RecordBatchIterator::new(batches, of_batches)), raised))
 }
 
-/// Tables with the same columns, one after the other.
+/// Tables with the same columns, one after the other. Those without rows have the same names, and any types.
 struct Streams {
     schema: SchemaRef,
     current: Batches,
+    /// The first rows of the current table, where they were looked for.
+    first: Option<Result<RecordBatch, ArrowError>>,
     parts: Py<PyIterator>,
     place: u64,
 }
 
 impl Streams {
-    /// Moves to the next table; false if there is none.
-    fn advance(&mut self, py: Python<'_>) -> PyResult<bool> {
+    /// Moves to the first table with rows, whose types are those of all others; to the last one if there is none.
+    fn find_rows(&mut self, py: Python<'_>) -> PyResult<()> {
+        loop {
+            self.first =
+                py.detach(|| self.current.find(|batch| batch.as_ref().map_or(true, |rows| rows.num_rows() > 0)));
+            let before = Arc::clone(&self.schema);
+            if self.first.is_some() || !self.take_next(py)? {
+                return Ok(());
+            }
+            if names(&before) != names(&self.current.schema()) {
+                return Err(self.differing(py, &before));
+            }
+            self.schema = self.current.schema();
+        }
+    }
+
+    /// Takes the next table; false if there is none.
+    fn take_next(&mut self, py: Python<'_>) -> PyResult<bool> {
         let Some(part) = self.parts.bind(py).clone().next() else { return Ok(false) };
         self.current = crate::stream::import(&part?)?;
         self.place += 1;
-        let columns = |schema: &SchemaRef| -> Vec<(String, DataType)> {
-            schema.fields().iter().map(|field| (field.name().clone(), field.data_type().clone())).collect()
-        };
-        let (expected, found) = (columns(&self.schema), columns(&self.current.schema()));
-        if expected == found {
-            return Ok(true);
+        Ok(true)
+    }
+
+    /// Moves to the next table that has the columns of the first with rows; false if there is none.
+    fn advance(&mut self, py: Python<'_>) -> PyResult<bool> {
+        while self.take_next(py)? {
+            let own = self.current.schema();
+            if columns(&self.schema) == columns(&own) {
+                return Ok(true);
+            }
+            let has_rows = |batch: Result<RecordBatch, _>| batch.map_or(true, |rows| rows.num_rows() > 0);
+            if names(&self.schema) != names(&own) || py.detach(|| self.current.any(has_rows)) {
+                return Err(self.differing(py, &self.schema));
+            }
         }
-        let listed = |columns: &[(String, DataType)]| -> String {
-            columns.iter().map(|(name, kind)| format!("{name} ({kind})")).collect::<Vec<_>>().join(", ")
+        Ok(false)
+    }
+
+    /// The refusal of the current table, whose columns are not the expected ones.
+    fn differing(&self, py: Python<'_>, expected: &SchemaRef) -> PyErr {
+        let listed = |schema: &SchemaRef| -> String {
+            let all: Vec<_> = columns(schema).iter().map(|(name, kind)| format!("{name} ({kind})")).collect();
+            if all.is_empty() { "none".to_owned() } else { all.join(", ") }
         };
-        let text = format!(
-            "expected the columns of the first table in all of them, {}, found {} in table {}; select and cast the columns",
-            listed(&expected),
-            listed(&found),
-            self.place
-        );
-        Err(usage(py, text))
+        let expected = format!("the columns of the tables before, {}", listed(expected));
+        let found = listed(&self.current.schema());
+        let error = Error::input(format!("table {}", self.place), None, expected, found);
+        raise(py, error.advise("select and cast the columns"))
     }
 
     fn next(&mut self, raised: &Raised) -> Option<Result<RecordBatch, ArrowError>> {
         loop {
-            if let Some(batch) = self.current.next() {
+            if let Some(batch) = self.first.take().or_else(|| self.current.next()) {
                 return Some(batch);
             }
             match in_python(raised, |py| self.advance(py)) {
@@ -191,6 +222,15 @@ impl Streams {
             }
         }
     }
+}
+
+/// The names and types of columns.
+fn columns(schema: &SchemaRef) -> Vec<(&str, &DataType)> {
+    schema.fields().iter().map(|field| (field.name().as_str(), field.data_type())).collect()
+}
+
+fn names(schema: &SchemaRef) -> Vec<&str> {
+    schema.fields().iter().map(|field| field.name().as_str()).collect()
 }
 
 /// Calls Python from a worker; an exception is kept for the caller.

@@ -247,7 +247,7 @@ def test_a_late_fraction_makes_all_real(scratch):
         ("a\ntrue\n", {}, "true and false are read where columns= names them"),
         ("a\n1\n", {"columns": []}, "columns=: expected the names or numbers of columns, found none"),
         ("a,b\n1,1\n2,2\n3,x\n", {"columns": "b"}, "found `x` on line 4"),
-        ("a,b\n1,2\n", {"columns": ["c"]}, "columns='c'|columns c: there is no such column; the columns are a, b"),
+        ("a,b\n1,2\n", {"columns": ["c"]}, "`c`, as columns= says, found no such column; the columns are a, b"),
         ("a,b\n1,2\n", {"columns": ["a", "1"]}, "found it twice"),
         ("a,a\n1,2\n", {"columns": ["a"]}, "have that name"),
         ("1,x\n2,3\n", {}, "header=True if the line names"),
@@ -295,7 +295,7 @@ def test_two_columns_of_one_name(scratch):
         same(array, np.array([[1, 2, 3]]))
         with pytest.raises(IndexError, match="'a': several columns have that name"):
             array["a"]
-        with pytest.raises(oc.UsageError, match="columns 1 and 3 have that name; give the number of one"):
+        with pytest.raises(oc.InputError, match="columns 1 and 3, which have that name; give the number of one"):
             xp.from_columns(given, "y.oc", columns=["a"])
         same(xp.from_columns(given, "x.oc", columns=["b", 3], replace=True), np.array([[2, 3]]))
 

@@ -661,7 +661,7 @@ def test_graphs_of_networkx_keep_their_attributes() -> None:
         oc.load_graph(mixed, attributes=True)
     # What cannot be a column cannot be compared, and hinders no other.
     assert list(oc.load_graph(mixed, where="b = 2").edges) == [(2, 3)]
-    with pytest.raises(oc.UsageError, match="no such column"):
+    with pytest.raises(oc.InputError, match="no such column"):
         oc.load_graph(mixed, where="a = 1")
     plain = nx.les_miserables_graph()
     assert oc.pagerank(oc.load_graph(plain, attributes=True)).to_dict() == oc.pagerank(oc.load_graph(plain)).to_dict()
@@ -713,7 +713,7 @@ def test_empty_files_among_others_meet_all_conditions(tmp_path: pathlib.Path) ->
 def test_a_time_that_is_none_is_refused_with_an_example(tmp_path: pathlib.Path) -> None:
     rows = "1,2,2026-10-01 12:00\n" * 1100
     (tmp_path / "s.csv").write_text("source,target,at\n" + rows)
-    with pytest.raises(oc.UsageError, match=r"`at` can have \(timestamp, such as 2024-02-29 18:30\), found `soon`"):
+    with pytest.raises(oc.InputError, match=r"`at` can have \(timestamp, such as 2024-02-29 18:30\), found `soon`"):
         oc.load_graph(tmp_path / "s.csv", where="at > soon")
     (tmp_path / "s.csv").write_text("source,target,at\n" + rows + "1,2,soon\n")
     with pytest.raises(oc.InputError, match=r"timestamp, such as 2024-02-29 18:30 in column 3, `at`, found `soon`"):

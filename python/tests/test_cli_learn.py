@@ -275,7 +275,7 @@ def test_what_cannot_be_is_refused(table, tmp_path):
         assert words in " ".join(done.stderr.split()), done.stderr
 
     for target in ("nope", 0, 5):
-        absent = f"--target {target}: there is no such column; the columns are a, b, c, kind"
+        absent = f"--target {target}: expected a column of the data, found no such column; the columns are a, b, c, kind"
         refused(absent, "regression", path, "--target", target)
     refused("the following required arguments", "logistic", path, code=2)
     refused("expected classes as whole numbers", "gaussian-nb", path, "--target", "a")
@@ -314,7 +314,7 @@ def test_what_cannot_be_is_refused(table, tmp_path):
 def test_a_name_of_two_columns_is_no_target(tmp_path):
     oc.array.persist(tmp_path / "t.oc", np.arange(30.0).reshape(10, 3), names=["a", "b", "a"])
     error = run("regression", tmp_path / "t.oc", "--target", "a", code=2).stderr
-    assert "--target a: the columns 1 and 3 have that name; give the number of one" in error, error
+    assert "--target a: expected a column of the data, found the columns 1 and 3, which have that name; give the number of one" in error, error
     assert found("regression", tmp_path / "t.oc", "--target", 3)["columns"] == ["a", "b"]
 
 

@@ -5,8 +5,11 @@ import json
 import os
 import pathlib
 import subprocess
+from collections.abc import Callable
 
+import numpy as np
 import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -128,9 +131,9 @@ def test_columns_come_go_and_move(tmp_path: pathlib.Path) -> None:
     assert {edge[:2]: edge[2] for edge in by_number.edges(data="amount")}["b", "c"] == 2.5
     met = oc.load_graph(folder, where="kind = wire")
     assert list(met.edges) == [("d", "e")]
-    with pytest.raises(oc.UsageError, match="none there': there is no such column"):
+    with pytest.raises(oc.InputError, match="`none there`, as attributes= says, found no such column"):
         oc.load_graph(folder, attributes=["amount", "none there"])
-    with pytest.raises(oc.UsageError, match=r"a\.csv: .*no such column"):
+    with pytest.raises(oc.InputError, match=r"a\.csv: .*no such column"):
         oc.load_graph(folder, source="payer")
 
 
@@ -154,7 +157,7 @@ def test_columns_of_parquet_images_and_frames_are_united(tmp_path: pathlib.Path)
         graph = oc.load_graph(inputs, attributes=True)
         assert {edge[:2]: edge[2] for edge in graph.edges(data=True)} == expected, inputs
         assert oc.load_graph(inputs, attributes="late").edges[3, 4] == {"late": "x"}
-    with pytest.raises(oc.UsageError, match="none there"):
+    with pytest.raises(oc.InputError, match="none there"):
         oc.load_graph(images, attributes=["none there"])
     # What an image has and a file beside it has too is not lost without a word.
     with pytest.raises(oc.InputError, match="a column of that name that is not read.*attributes=True"):
@@ -166,7 +169,7 @@ def test_columns_of_parquet_images_and_frames_are_united(tmp_path: pathlib.Path)
     write(folder, d=pa.table({"source": [1], "target": [2], "n": [2**53 + 1]}))
     with pytest.raises(oc.InputError, match=r"d\.parquet.*9007199254740993"):
         oc.load_graph(folder, attributes=True)
-    with pytest.raises(oc.UsageError, match=r"a\.parquet: .*no such column"):
+    with pytest.raises(oc.InputError, match=r"a\.parquet: .*no such column"):
         oc.load_graph(folder, weight="price")
 
 
@@ -181,6 +184,139 @@ def test_an_empty_day_as_pandas_writes_it_is_one(tmp_path: pathlib.Path) -> None
         report = oc.import_graph(str(folder / f"*.{ending}"), tmp_path / "g.oc", attributes=True, replace=True)
         assert report["file_edges"] == [0, 1, 0]
         assert list(oc.Graph(tmp_path / "g.oc").edges(data="n")) == [("a", "b", 1)]
+
+
+def day(rows: list[tuple], weight: pa.DataType) -> pa.Table:
+    ends = pa.schema([("source", pa.int64()), ("target", pa.int64()), ("weight", weight)])
+    return pa.Table.from_pylist([dict(zip(ends.names, row, strict=True)) for row in rows], ends)
+
+
+@pytest.mark.parametrize(
+    "files, options, path, words",
+    [
+        ({"a.csv": "source,target\n1,2\n"}, {"weight": "amount"}, "a.csv", "`amount`, as weight= says, found no such"),
+        ({"a.csv": "source,target\n1,2\n"}, {"source": "payer"}, "a.csv", "`payer`, as source= says"),
+        ({"a.csv": "source,target\n1,2\n"}, {"attributes": ["at"]}, "a.csv", "`at`, as attributes= says"),
+        ({"a.csv": "source,target\n1,2\n"}, {"where": "at > 3"}, "a.csv", "`at`, as where= says"),
+        ({"a.jsonl": '{"source":1,"target":2}\n'}, {"weight": "amount"}, "a.jsonl", "`amount`, as weight= says"),
+        ({"a.csv": "source,target\n1,2\n1,2\n"}, {"duplicates": "error"}, "a.csv", "every edge once"),
+        ({"a.parquet": day([(1, 2, 2**62)] * 2, pa.int64())}, {"duplicates": "sum"}, "a.parquet", "sum does not"),
+        (
+            {"a.parquet": day([(1, 2, 2**60)], pa.int64()), "b.parquet": day([(1, 2, 0.5)], pa.float64())},
+            {},
+            "b.parquet",
+            r"weights of one kind, as in .*a\.parquet, found whole numbers beyond",
+        ),
+        (
+            {"a.csv": "source,target,x\n1,2,5\n", "b.csv": "source,target,x\n1,3,many\n", "c.csv": "source,target,x\n3,4,7\n"},
+            {"where": "x >= 10"},
+            "b.csv",
+            "in where= a string, since `x` holds strings",
+        ),
+        ({"a.csv": "source,target\n1,3000000000\n"}, {"ids": "int32"}, "a.csv", "of type int32, as ids= says"),
+    ],
+)
+def test_data_that_drift_are_inputs_and_no_wrong_use(
+    tmp_path: pathlib.Path, files: dict, options: dict, path: str, words: str
+) -> None:
+    for name, content in files.items():
+        if isinstance(content, str):
+            (tmp_path / name).write_text(content)
+        else:
+            pq.write_table(content, tmp_path / name)
+    with pytest.raises(oc.InputError, match=words) as refused:
+        oc.import_graph([tmp_path / name for name in files], tmp_path / "g.oc", **options)
+    assert (refused.value.kind, refused.value.exit_code) == ("input", 5)
+    assert refused.value.path == str(tmp_path / path)
+
+
+def test_options_that_contradict_each_other_are_wrong_use(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "a.csv").write_text("source,target,x\n1,2,5\n")
+    for options in ({"where": "x > null"}, {"weight": "x", "source": "x"}, {"attributes": ["x", "x"]}):
+        with pytest.raises(oc.UsageError):
+            oc.import_graph(tmp_path / "a.csv", tmp_path / "g.oc", **options)
+
+
+def test_lines_and_weights_that_are_wrong_are_named_rightly(tmp_path: pathlib.Path) -> None:
+    for name, text in {
+        "1.csv": "source,target\n1,2\n",
+        "2.csv": "source,target,weight\n1,2,5\n",
+        "open.tsv": 'a\tb\n"c\td\ne\tf\n',
+        "ids.jsonl": f'{{"source":1,"target":{2**64 - 1}}}\n{{"source":-1,"target":2}}\n{{"source":5,"target":2}}\n',
+    }.items():
+        (tmp_path / name).write_text(text)
+    for names, words in [
+        (["1.csv", "2.csv"], r"2\.csv: expected no weights, as in .*1\.csv, found weights, `weight`"),
+        (["2.csv", "1.csv"], r"1\.csv: expected weights, `weight`, as in .*2\.csv, found no weights"),
+        (["open.tsv"], r"open\.tsv:2: expected a closing quote"),
+        (["ids.jsonl"], r"ids\.jsonl:2: expected ids that all fit one kind"),
+    ]:
+        with pytest.raises(oc.InputError, match=words):
+            oc.import_graph([tmp_path / name for name in names], tmp_path / "g.oc")
+
+
+def test_no_size_is_said_of_edges_that_are_not_there(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "a.csv").write_text("source,target\n")
+    said = command("import", tmp_path / "a.csv", tmp_path / "g.oc")
+    assert "size" in said and "per stored edge" not in said
+    graph = oc.Graph(tmp_path / "g.oc")
+    assert graph.info()["bytes_per_edge"] is None
+    assert "per stored edge" not in graph._repr_html_()
+
+
+def test_columns_not_read_are_one_note_for_all_files(tmp_path: pathlib.Path) -> None:
+    columns = ["at", "at,kind", "kind", "at"]
+    texts = {f"{number}": f"source,target,{names}\n1,2,{names}\n" for number, names in enumerate(columns)}
+    folder = days(tmp_path / "in", **texts)
+    report = oc.import_graph(folder, tmp_path / "g.oc")
+    assert [note for note in report["notes"] if "not read" in note] == [
+        "Columns that are not read: at, kind. To keep them, say attributes=True, or name some."
+    ]
+    assert report["columns_not_read"] == ["at", "kind"]
+    # A column that some files have is missing in the others, and is read.
+    void = write(
+        tmp_path / "void",
+        a=pa.table({"source": [1], "target": [2], "x": pa.array([5], pa.int32())}),
+        b=pa.table({"source": [2], "target": [3], "x": pa.nulls(1)}),
+    )
+    notes = oc.import_graph(void, tmp_path / "v.oc", attributes=True)["notes"]
+    assert [note for note in notes if "x" in note] == [
+        "Attributes that only some inputs have, and whose values are missing in the others: x (1 of 2)."
+    ]
+
+
+NO_ROWS = {
+    "float64": lambda: pd.DataFrame({name: pd.Series(dtype=float) for name in ("source", "target", "n")}),
+    "object": lambda: pd.DataFrame(columns=["source", "target", "n"]),
+    "polars": lambda: pl.DataFrame({"source": [], "target": [], "n": []}),
+    "Arrow": lambda: pa.table({name: pa.nulls(0) for name in ("source", "target", "n")}),
+}
+
+
+@pytest.mark.parametrize("make", NO_ROWS.values(), ids=NO_ROWS.keys())
+def test_a_frame_without_rows_is_an_empty_day(make: Callable, tmp_path: pathlib.Path) -> None:
+    assert len(oc.load_graph(make(), attributes=True)) == 0
+    for ends in (("a", "b"), (1, 2)):
+        full = pd.DataFrame({"source": ends[:1], "target": ends[1:], "n": [7]})
+        for inputs in ([make(), full], [full, make()], iter([make(), make(), full, make()])):
+            assert list(oc.load_graph(inputs, attributes=True).edges(data="n")) == [(*ends, 7)]
+    # As of a file, the columns have the names of the others.
+    other = pd.DataFrame({"from": ["a"], "to": ["b"], "n": [1]})
+    for inputs in ([make(), other], [other, make()]):
+        with pytest.raises(oc.InputError, match="table 2: expected the columns of the tables before"):
+            oc.load_graph(inputs)
+    # An image is not replaced by nothing unless asked.
+    oc.import_graph([(1, 2)], tmp_path / "g.oc")
+    with pytest.raises(oc.InputError, match="allow_empty=True"):
+        oc.import_graph(make(), tmp_path / "g.oc", replace=True)
+
+
+def test_nothing_is_a_graph_without_edges() -> None:
+    for nothing in ([], iter(()), (np.array([]), np.array([])), np.zeros((0, 2)), pl.LazyFrame({"source": [], "target": []})):
+        assert len(oc.load_graph(nothing)) == 0
+    for frame in (pd.DataFrame(), pl.DataFrame()):
+        with pytest.raises(oc.InputError, match="two columns.*, found no columns"):
+            oc.load_graph(frame)
 
 
 def test_advice_is_not_given_twice(tmp_path: pathlib.Path) -> None:

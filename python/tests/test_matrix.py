@@ -223,7 +223,7 @@ def test_entries_beyond_a_shape_are_refused_by_row(tmp_path):
         with pytest.raises(TypeError, match="expected shape= as the numbers of rows and columns"):
             oc.import_matrix(entries, tmp_path / "m.oc", shape=shape)
     (tmp_path / "m.csv").write_text("user,item,value,value\n0,3,1,10\n")
-    with pytest.raises(oc.UsageError, match="the columns 3 and 4 have that name"):
+    with pytest.raises(oc.InputError, match="the columns 3 and 4, which have that name"):
         oc.import_matrix(tmp_path / "m.csv", tmp_path / "m.oc", shape=(3, 4))
     with pytest.raises(oc.UsageError, match="ids that are strings"):
         oc.import_matrix([("a", "b")], tmp_path / "m.oc", shape=(2, 2))

@@ -154,8 +154,8 @@ def test_inputs_that_do_not_fit_an_image(tmp_path):
     oc.import_graph([(1, 2)], tmp_path / "numbers.oc", directed=True)
     oc.import_graph([(1, 2)], tmp_path / "undirected.oc", directed=False)
     oc.import_graph([(1, 2, 0.5)], tmp_path / "weights.oc", directed=True)
-    for other, what in [("strings", "kind of ids"), ("undirected", "direction"), ("weights", "kind of weights")]:
-        with pytest.raises(oc.InputError, match=f"the same {what}"):
+    for other, what in [("strings", "the same kind of ids"), ("undirected", "the same direction"), ("weights", "no weights, as")]:
+        with pytest.raises(oc.InputError, match=f"expected {what}"):
             oc.import_graph([tmp_path / "numbers.oc", tmp_path / f"{other}.oc"], tmp_path / "out.oc")
     with pytest.raises(oc.UsageError, match="its own columns"):
         oc.import_graph(tmp_path / "numbers.oc", tmp_path / "out.oc", source="x")

@@ -47,7 +47,7 @@ pub use operations::row_fold::{RowBlock, RowFold};
 pub use operations::view::AxisPart;
 pub use outcore_format::ElementType;
 pub use outcore_image::{AnyManifest, read_any_manifest};
-pub use outcore_ingest::column_asked;
+pub use outcore_ingest::column_called;
 pub use outcore_numbers::{NumberFacts, NumberOptions, NumberTable, Packing, PlacedTable};
 pub use source::{ArraySource, Landed, Narrow, Purpose, SourceReader};
 pub use table::TableSource;

@@ -545,13 +545,16 @@ fn tell(report: &ImportReport, text: Option<&TextFacts>, limits: &Limits) {
         ),
     );
     let entries = manifest.out_lists.entries + manifest.in_lists.map_or(0, |lists| lists.entries);
+    let per_edge = match entries {
+        0 => String::new(),
+        entries => format!(", {:.2} bytes per stored edge", stats.image_bytes as f64 / entries as f64),
+    };
     line(
         "size",
         format!(
-            "{} in {} order, {:.2} bytes per stored edge; {:.1} s, peak memory {}",
+            "{} in {} order{per_edge}; {:.1} s, peak memory {}",
             bytes_text(stats.image_bytes),
             manifest.order.name(),
-            stats.image_bytes as f64 / entries.max(1) as f64,
             stats.seconds,
             bytes_text(stats.memory_peak_bytes)
         ),

@@ -386,6 +386,23 @@ fn add_parts(all: &mut Cases) {
         Attributes::All;
 }
 
+/// Lines of six members, of which an import reads two, three or all.
+fn add_wide_lines(all: &mut Cases) {
+    let lines = all.text(30_000, |all, text, number| {
+        let (source, target, amount) = (all.random(8000), all.random(8000), all.random(10_000) as f64 / 100.0);
+        let (day, minute, kind) = (1 + number % 28, number % 60, ["alpha", "beta", "gamma"][all.random(3) as usize]);
+        let at = format!("2026-10-{day:02}T12:{minute:02}:00");
+        let ends = format!("\"source\": {source}, \"target\": {target}");
+        let others = format!("\"kind\": \"{kind}\", \"at\": \"{at}\", \"note\": \"payment {number}\"");
+        writeln!(text, "{{{ends}, \"weight\": {amount}, {others}}}").unwrap();
+    });
+    all.add("wide JSON lines", "wide.jsonl", lines.as_bytes());
+    all.add_again("wide JSON lines, attributes", "wide.jsonl").input.attributes = Attributes::All;
+    let bare = all.add_again("wide JSON lines, no weights", "wide.jsonl");
+    bare.input.weight = Some("none".into());
+    bare.options.directed = Some(false);
+}
+
 fn cases(folder: &Path) -> Vec<Case> {
     let mut all = Cases { folder: folder.to_owned(), cases: Vec::new(), state: 5 };
     add_orders(&mut all);
@@ -394,6 +411,7 @@ fn cases(folder: &Path) -> Vec<Case> {
     add_strings(&mut all);
     add_tables(&mut all);
     add_documents(&mut all);
+    add_wide_lines(&mut all);
     add_parts(&mut all);
     all.cases
 }

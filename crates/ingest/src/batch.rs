@@ -4,16 +4,18 @@
 //! [`EdgeBatch`], on any worker and in any order (that is where the time is spent). The sequence number of a block
 //! carries the input order, so the result does not depend on which worker parsed which block.
 
+use crate::column_names::Unread;
 use crate::condition::Condition;
 use crate::given::Given;
 use crate::input::folders::Files;
 use crate::input_sample::SampledFiles;
+use crate::mapped::MappedParser;
 use crate::tables::attributes::{AttributeColumn, AttributeField, Attributes, retain, retain_text};
 use arrow_array::RecordBatch;
 use outcore_declare::Choice;
 use outcore_format::{AttributeKind, IdType};
 use outcore_image::{Error, Result};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -404,8 +406,8 @@ pub struct Facts {
     pub files: Files,
     /// Counts of each of the files that are read; none where they are not told apart.
     pub counts: Vec<Arc<FileCounts>>,
-    /// Names of the columns that are not read.
-    pub unread: Vec<String>,
+    /// The columns that are not read.
+    pub unread: Unread,
     /// Numbers of edges that did not meet conditions, while the input is read.
     pub unmet: Vec<Arc<AtomicU64>>,
     /// Number of vertices of images none of whose vertices meets conditions.
@@ -661,6 +663,11 @@ pub trait Parser: Send + Sync {
     /// The input, for messages.
     fn path(&self) -> &Path;
 
+    /// The input that has the block with this number.
+    fn path_of(&self, _sequence: u64) -> PathBuf {
+        self.path().to_owned()
+    }
+
     /// Number of skipped comments, and the first of them, once all blocks are parsed.
     fn comments(&self) -> (u64, Option<String>) {
         (0, None)
@@ -679,45 +686,6 @@ pub trait Parser: Send + Sync {
     /// Number of rows left out because an end has no value, once all blocks are parsed.
     fn left_out(&self) -> u64 {
         0
-    }
-}
-
-/// Understands blocks as another parser does, and changes its batches.
-struct MappedParser<M> {
-    inner: Arc<dyn Parser>,
-    map: M,
-}
-
-impl<M: Fn(&mut EdgeBatch, Option<u64>) -> Result<()> + Send + Sync> Parser for MappedParser<M> {
-    fn parse(&self, block: &Block, batch: &mut EdgeBatch, take: &mut TakeBatch<'_>) -> Result<()> {
-        // Lines of text may be no edges.
-        let mut row = matches!(block.data, BlockData::Table(_)).then_some(block.first_record);
-        self.inner.parse(block, batch, &mut |batch| {
-            let count = batch.ids.len() as u64 / 2;
-            (self.map)(batch, row)?;
-            row = row.map(|first| first + count);
-            take(batch)
-        })
-    }
-
-    fn path(&self) -> &Path {
-        self.inner.path()
-    }
-
-    fn comments(&self) -> (u64, Option<String>) {
-        self.inner.comments()
-    }
-
-    fn no_weight(&self, sequence: u64, record: u64) -> Error {
-        self.inner.no_weight(sequence, record)
-    }
-
-    fn check(&self) -> Result<()> {
-        self.inner.check()
-    }
-
-    fn left_out(&self) -> u64 {
-        self.inner.left_out()
     }
 }
 

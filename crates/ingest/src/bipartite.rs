@@ -8,7 +8,7 @@ use crate::column_names::kinds_note;
 use crate::text::source::begin_at;
 use outcore_image::{Error, Result};
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Default prefixes of the ids of sources and of targets. Those of sources sort first, as rows of a matrix do.
@@ -129,6 +129,10 @@ impl Parser for SidesParser {
 
     fn path(&self) -> &Path {
         self.inner.path()
+    }
+
+    fn path_of(&self, sequence: u64) -> PathBuf {
+        self.inner.path_of(sequence)
     }
 
     fn comments(&self) -> (u64, Option<String>) {

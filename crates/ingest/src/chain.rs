@@ -7,6 +7,7 @@
 use crate::batch::{
     Block, EdgeBatch, Facts, IdKind, InputOptions, LateNote, Parser, ReadBlocks, Source, TakeBatch, TextFacts, hull,
 };
+use crate::conditions::check_united;
 use crate::format::{Format, is_table};
 use crate::given::Given;
 use crate::input::file::Input;
@@ -49,9 +50,12 @@ pub(crate) fn open(
     let mut facts = join(&names, &empty, &all, true)?;
     facts.counts = inputs.iter().map(|input| Arc::clone(input.counts())).collect();
     in_asked_order(&mut facts, &options);
+    let named: Vec<(&Path, &Facts)> = names.iter().map(PathBuf::as_path).zip(&all).collect();
+    check_united(&facts, &named, &options.conditions)?;
     let speaking = (0..all.len()).find(|&place| !empty[place] && has_rows(&all[place]));
     if let Some(speaking) = speaking.filter(|_| are_all) {
-        check_asked(&facts, &options, |name| format.open(&inputs[speaking], &strict(&options, name)).map(drop))?;
+        let refuse = |name: &str| format.open(&inputs[speaking], &strict(&options, name)).map(drop);
+        check_asked(&names[speaking], &facts, &options, refuse)?;
     }
     if facts.string_ids {
         options.ids = IdKind::String;
@@ -102,13 +106,23 @@ fn in_asked_order(facts: &mut Facts, options: &InputOptions) {
 
 /// Refuses an attribute that options name and no input has, as `refuse` does for one of them. Numbers of columns are
 /// those of an input, which has refused others.
-fn check_asked(facts: &Facts, options: &InputOptions, refuse: impl FnOnce(&str) -> Result<()>) -> Result<()> {
+fn check_asked(
+    path: &Path,
+    facts: &Facts,
+    options: &InputOptions,
+    refuse: impl FnOnce(&str) -> Result<()>,
+) -> Result<()> {
     let Attributes::Named(asked) = &options.attributes else { return Ok(()) };
     let has_name = |name: &String| facts.attributes.iter().any(|field| field.name == *name);
     let is_there = |name: &String| has_name(name) || name.parse::<usize>().is_ok();
     let Some(other) = asked.iter().find(|name| !is_there(name)) else { return Ok(()) };
     refuse(other)?;
-    Err(Error::Usage(format!("--attributes {other}: no input has such a column with values")))
+    Err(Error::input(
+        path,
+        None,
+        format!("a column `{other}` with values, as --attributes says"),
+        "no input that has one",
+    ))
 }
 
 /// Concatenates sources, with their names for messages: of any formats, if they agree on the kinds of their ids and
@@ -130,7 +144,7 @@ pub fn chained(parts: Vec<(PathBuf, Source)>, options: &InputOptions) -> Result<
         facts.counts.extend(own.counts.iter().cloned());
     }
     in_asked_order(&mut facts, options);
-    check_asked(&facts, options, |_| Ok(()))?;
+    check_asked(&names[0], &facts, options, |_| Ok(()))?;
     let fields = facts.attributes.clone();
     let mut sources = sources.into_iter().zip(names.clone()).map(move |(source, name)| united(source, &fields, &name));
     let first = sources.next().expect("a chain has parts");
@@ -177,9 +191,10 @@ fn join(names: &[PathBuf], empty: &[bool], all: &[Facts], may_reopen: bool) -> R
     check_kept(&speaking)?;
     let (attributes, note) = union(&speaking, may_reopen)?;
     // A column without values in one file may have some in another.
-    joined.unread.retain(|name| attributes.iter().all(|field| field.name != *name));
+    joined.unread.retain_others(&attributes);
     joined.attributes = attributes;
-    joined.notes = bounded(speaking.iter().flat_map(|(_, facts)| facts.notes.iter().cloned()).chain(note));
+    let unread = joined.unread.note();
+    joined.notes = bounded(speaking.iter().flat_map(|(_, facts)| facts.other_notes()).chain(unread).chain(note));
     Ok(joined)
 }
 
@@ -212,10 +227,11 @@ fn join_one(joined: &mut Facts, facts: &Facts, [first, name]: [&Path; 2]) -> Res
         return Err(if is_count { error.advise("say --bipartite") } else { error });
     }
     if facts.weights.is_some() != joined.weights.is_some() || facts.is_complex != joined.is_complex {
-        let error = differs("kind of weights", kind_of_weights(facts).to_owned());
+        let [expected, found] = [(&*joined, facts), (facts, joined)].map(|(one, other)| weights_beside(one, other));
+        let error = Error::input(name, None, format!("{expected}, as in {}", first.display()), found);
         return Err(match joined.weights.as_ref().xor(facts.weights.as_ref()) {
             Some(name) => error.advise(weights_advice(name)),
-            None => error,
+            None => error.advise("import the files one by one"),
         });
     }
     join_vertex_attributes(joined, facts, [first, name])?;
@@ -282,13 +298,17 @@ fn add(joined: &mut Facts, facts: &Facts) {
     joined.sampled = SampledFiles::default();
     joined.block_bytes = joined.block_bytes.max(facts.block_bytes);
     joined.longest_line_bytes = joined.longest_line_bytes.max(facts.longest_line_bytes);
-    for name in &facts.unread {
-        if !joined.unread.contains(name) {
-            joined.unread.push(name.clone());
-        }
-    }
+    joined.unread.add(&facts.unread);
     joined.unmet.extend(facts.unmet.iter().cloned());
     joined.unmet_vertices += facts.unmet_vertices;
+}
+
+impl Facts {
+    /// The notes without that on columns that are not read.
+    fn other_notes(&self) -> impl Iterator<Item = String> {
+        let unread = self.unread.note();
+        self.notes.iter().filter(move |note| unread.as_ref() != Some(note)).cloned()
+    }
 }
 
 /// Most notes of several inputs: each may have some.
@@ -326,7 +346,7 @@ fn check_kept(inputs: &[(&Path, &Facts)]) -> Result<()> {
     for (image, of_image) in inputs.iter().filter(|(_, facts)| facts.format == "image") {
         let is_kept = |name: &String| of_image.attributes.iter().any(|field| field.name == *name);
         for (path, facts) in inputs {
-            if let Some(name) = facts.unread.iter().find(|name| is_kept(name)) {
+            if let Some(name) = facts.unread.names.iter().find(|name| is_kept(name)) {
                 let expected = format!("the attribute `{name}`, as in {}", image.display());
                 return Err(Error::input(*path, None, expected, "a column of that name that is not read").advise(
                     "an image keeps all of its attributes, and a file those that are asked for: say --attributes all, or \
@@ -359,11 +379,13 @@ fn weights_advice(name: &str) -> String {
     format!("if the other inputs have such a column, say --weight '{name}'; if weights are to go, --weight none")
 }
 
-fn kind_of_weights(facts: &Facts) -> &'static str {
-    match (&facts.weights, facts.is_complex) {
-        (None, _) => "no weights",
-        (Some(_), true) => "complex weights",
-        (Some(_), false) => "real weights",
+/// The weights of an input, as they differ from those of another.
+fn weights_beside(facts: &Facts, other: &Facts) -> String {
+    match (&facts.weights, &other.weights) {
+        (None, _) => "no weights".to_owned(),
+        (Some(name), None) => format!("weights, `{name}`"),
+        (Some(_), Some(_)) if facts.is_complex => "complex weights".to_owned(),
+        (Some(_), Some(_)) => "real weights".to_owned(),
     }
 }
 
@@ -490,6 +512,10 @@ impl Parser for ChainParser {
 
     fn path(&self) -> &Path {
         self.first.path()
+    }
+
+    fn path_of(&self, sequence: u64) -> PathBuf {
+        self.parser_of(sequence).path_of(sequence)
     }
 
     fn comments(&self) -> (u64, Option<String>) {

@@ -2,6 +2,7 @@
 //! this.
 
 use crate::batch::InputOptions;
+use crate::tables::attributes::AttributeField;
 use outcore_image::{Error, Result};
 use std::path::Path;
 
@@ -112,10 +113,10 @@ pub(crate) fn kinds_note(source: &str, target: &str, strings: bool, is_matrix: b
 ///
 /// # Errors
 /// Several columns have that name.
-pub(crate) fn usual_weight(names: &[&str], options: &InputOptions) -> Result<Option<usize>> {
+pub(crate) fn usual_weight(path: &Path, names: &[&str], options: &InputOptions) -> Result<Option<usize>> {
     let wanted = ["weight", "value"].into_iter().take(if options.is_matrix { 2 } else { 1 });
     let called = |wanted: &str| names.iter().find(|name| name.eq_ignore_ascii_case(wanted));
-    wanted.filter_map(called).next().map(|name| column_asked("weight", name, names)).transpose()
+    wanted.filter_map(called).next().map(|name| column_asked(path, "weight", name, names)).transpose()
 }
 
 /// Whether a name means an end of edges, alone or beside another name.
@@ -145,7 +146,7 @@ pub(crate) fn find_ends(
     options: &InputOptions,
 ) -> Result<(usize, usize)> {
     let column_of = |option: &str, name: &Option<String>| {
-        let column = name.as_deref().map(|name| column_asked(option, name, names)).transpose()?;
+        let column = name.as_deref().map(|name| column_asked(path, option, name, names)).transpose()?;
         match (column, weight) {
             (Some(column), Some(weight)) if column == weight => {
                 Err(Error::Usage(format!("--{option} {}: that column holds the weights", names[column])))
@@ -188,7 +189,7 @@ pub(crate) fn find_ends(
             path,
             None,
             "two columns, or columns with names such as source and target",
-            format!("the columns {}", listed(names)),
+            if names.is_empty() { "no columns".to_owned() } else { format!("the columns {}", listed(names)) },
         )
         .advise("say with --source and --target which hold the ends of edges")),
     }
@@ -197,38 +198,45 @@ pub(crate) fn find_ends(
 /// The column that an option asks for, by its name or its number from 1.
 ///
 /// # Errors
-/// [`Error::Usage`] if there is no such column, if several have that name, or if it is the name of one and the number
-/// of another.
-pub fn column_asked(option: &str, name: &str, names: &[&str]) -> Result<usize> {
+/// [`Error::Input`] if the file has no such column, as for [`column_called`].
+pub fn column_asked(path: &Path, option: &str, name: &str, names: &[&str]) -> Result<usize> {
+    column_called(name, names).map_err(|[found, advice]| {
+        Error::input(path, None, format!("a column `{name}`, as --{option} says"), found).advise(advice)
+    })
+}
+
+/// The column of a name, or of a number from 1.
+///
+/// # Errors
+/// The columns found, and advice, if there is no such column, if several have that name, or if it is the name of one
+/// and the number of another.
+pub fn column_called(name: &str, names: &[&str]) -> std::result::Result<usize, [String; 2]> {
     let by_number = name.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
     let by_number = by_number.filter(|&place| place < names.len());
     let mut by_name = (0..names.len()).filter(|&place| names[place] == name);
     if let Some(place) = by_name.next() {
         return match by_name.next() {
-            None if by_number.is_some_and(|number| number != place) => Err(Error::Usage(format!(
-                "--{option} {name}: column {} has that name, and another is the column of that number; rename the columns",
-                place + 1
-            ))),
+            None if by_number.is_some_and(|number| number != place) => Err([
+                format!("column {}, which has that name, and another of that number", place + 1),
+                "rename the columns".to_owned(),
+            ]),
             None => Ok(place),
-            Some(other) => Err(Error::Usage(format!(
-                "--{option} {name}: the columns {} and {} have that name; give the number of one",
-                place + 1,
-                other + 1
-            ))),
+            Some(other) => Err([
+                format!("the columns {} and {}, which have that name", place + 1, other + 1),
+                "give the number of one".to_owned(),
+            ]),
         };
     }
-    by_number.ok_or_else(|| {
-        Error::Usage(format!("--{option} {name}: there is no such column; the columns are {}", listed(names)))
-    })
+    by_number.ok_or_else(|| ["no such column".to_owned(), format!("the columns are {}", listed(names))])
 }
 
 /// The column that an option asks for, if there is one: an input among others may lack a name.
 ///
 /// # Errors
 /// As for [`column_asked`], but none for a name that is not there.
-pub(crate) fn column_if_any(option: &str, name: &str, names: &[&str]) -> Result<Option<usize>> {
+pub(crate) fn column_if_any(path: &Path, option: &str, name: &str, names: &[&str]) -> Result<Option<usize>> {
     let by_number = name.parse::<usize>().is_ok();
-    if by_number || names.contains(&name) { column_asked(option, name, names).map(Some) } else { Ok(None) }
+    if by_number || names.contains(&name) { column_asked(path, option, name, names).map(Some) } else { Ok(None) }
 }
 
 /// Names in a message.
@@ -240,20 +248,46 @@ pub fn listed(names: &[&str]) -> String {
     format!("{}{more}", shown.join(", "))
 }
 
-/// A note on columns that are not read, and on the one among them that may hold weights; `may_keep` if the user did not
-/// choose attributes.
-pub(crate) fn unread_columns(
-    columns: impl Iterator<Item = String>,
-    weights: Option<String>,
-    may_keep: bool,
-) -> Option<String> {
-    let listed: Vec<String> = columns.take(20).collect();
-    let hint = weights.map_or(String::new(), |called| {
-        let quote = if called.bytes().all(|byte| byte.is_ascii_digit()) { "" } else { "'" };
-        format!(" They are no weights unless you say so, such as --weight {quote}{called}{quote}.")
-    });
-    let keep = if may_keep { " To keep them, say --attributes all, or name some." } else { "" };
-    (!listed.is_empty()).then(|| format!("Columns that are not read: {}.{hint}{keep}", listed.join(", ")))
+/// The columns of an input that are not read.
+#[derive(Clone, Debug, Default)]
+pub struct Unread {
+    /// Their names; `column 3` and the like where they have none.
+    pub names: Vec<String>,
+    /// The name or number of the first that may hold weights, if the user says nothing of weights.
+    pub(crate) weights: Option<String>,
+    /// The user did not choose attributes.
+    pub(crate) may_keep: bool,
+}
+
+impl Unread {
+    /// Adds the columns of another input.
+    pub(crate) fn add(&mut self, other: &Unread) {
+        for name in &other.names {
+            if !self.names.contains(name) {
+                self.names.push(name.clone());
+            }
+        }
+        self.weights = self.weights.take().or_else(|| other.weights.clone());
+        self.may_keep |= other.may_keep;
+    }
+
+    /// Leaves out those that are attributes, since another input has values in them.
+    pub(crate) fn retain_others(&mut self, attributes: &[AttributeField]) {
+        let is_other = |name: &String| attributes.iter().all(|field| field.name != *name);
+        self.names.retain(is_other);
+        self.weights = self.weights.take().filter(is_other);
+    }
+
+    /// A note on them, if there are some.
+    pub(crate) fn note(&self) -> Option<String> {
+        let listed: Vec<&str> = self.names.iter().take(20).map(String::as_str).collect();
+        let hint = self.weights.as_ref().map_or(String::new(), |called| {
+            let quote = if called.bytes().all(|byte| byte.is_ascii_digit()) { "" } else { "'" };
+            format!(" They are no weights unless you say so, such as --weight {quote}{called}{quote}.")
+        });
+        let keep = if self.may_keep { " To keep them, say --attributes all, or name some." } else { "" };
+        (!listed.is_empty()).then(|| format!("Columns that are not read: {}.{hint}{keep}", listed.join(", ")))
+    }
 }
 
 #[cfg(test)]
@@ -298,17 +332,18 @@ mod tests {
     #[test]
     fn columns_are_asked_for_by_name_or_number() {
         let names = ["a", "b", "1", "b", "77", "6"];
-        assert_eq!(column_asked("source", "77", &names).unwrap(), 4, "a name");
-        assert_eq!(column_asked("source", "6", &names).unwrap(), 5, "a name and its number");
-        assert_eq!(column_asked("source", "2", &names).unwrap(), 1);
-        for (asked, expected) in [
+        let find = |name: &str| column_asked(Path::new("f"), "source", name, &names);
+        assert_eq!(find("77").unwrap(), 4, "a name");
+        assert_eq!(find("6").unwrap(), 5, "a name and its number");
+        assert_eq!(find("2").unwrap(), 1);
+        for (name, expected) in [
             ("b", "columns 2 and 4"),
-            ("1", "column 3 has that name"),
+            ("1", "column 3, which has that name"),
             ("7", "the columns are a, b, 1, b, 77, 6"),
             ("0", "no such"),
         ] {
-            let text = column_asked("source", asked, &names).unwrap_err().to_string();
-            assert!(text.contains("--source") && text.contains(expected), "{text}");
+            let text = find(name).unwrap_err().to_string();
+            assert!(text.starts_with("f: ") && text.contains("as --source says") && text.contains(expected), "{text}");
         }
         assert!(listed(&["x"; 402]).ends_with("x and 352 more"));
     }

@@ -17,6 +17,7 @@ mod format;
 mod given;
 mod input;
 mod input_sample;
+mod mapped;
 mod matrices;
 mod mix;
 mod open;
@@ -36,7 +37,7 @@ pub use batch::{
 };
 pub use bipartite::SIDES;
 pub use chain::chained;
-pub use column_names::column_asked;
+pub use column_names::{Unread, column_asked, column_called};
 pub use condition::{Comparison, Condition, Literal, WhichVertices};
 pub use conditions::{narrowed, rows_that_meet, with_attributes};
 pub use documents::kind_hint::{KIND_HINT, kind_hint};

@@ -19,9 +19,8 @@ const ID_NAME: &str = "vertex";
 /// A source whose ids are strings.
 pub fn with_vertex_range(mut source: Source, first: u64, count: u64) -> Result<Source> {
     if source.facts.string_ids {
-        return Err(Error::Usage(format!(
-            "expected ids of vertices as strings, like those of the edges, found the integers from {first} on"
-        )));
+        let expected = format!("ids that are integers, like those of the vertices from {first} on");
+        return Err(Error::input(source.parser().path(), None, expected, "strings"));
     }
     source.facts.declared = hull(source.facts.declared, Some((first, count)));
     Ok(source)

@@ -9,7 +9,7 @@
 use crate::common::{Costs, usage, with_names};
 use crate::phases::{Phase, most_bytes, most_of};
 use crate::rows::{for_each_rows, lazy_rows};
-use outcore_array::{Array, ArraySource, AxisPart, ElementType, column_asked};
+use outcore_array::{Array, ArraySource, AxisPart, ElementType, column_called};
 use outcore_declare::{Kind, NamedFact, NotConverged, OptionValues, Parameter};
 use outcore_image::{AtomicFile, BUFFER_BYTES, Error, Result, Stats};
 use outcore_io::{Reservation, Runtime};
@@ -103,8 +103,12 @@ impl Data {
 
     /// Index among the numeric columns of the column that an option names; a number counts all columns of the file.
     fn place(&self, option: &str, column: &str) -> Result<usize> {
-        let place_in =
-            |names: &[String]| column_asked(option, column, &names.iter().map(String::as_str).collect::<Vec<_>>());
+        let place_in = |names: &[String]| {
+            let place = column_called(column, &names.iter().map(String::as_str).collect::<Vec<_>>());
+            place.map_err(|[found, advice]| {
+                Error::Usage(format!("--{option} {column}: expected a column of the data, found {found}; {advice}"))
+            })
+        };
         let Some((names, places)) = &self.file.of_file else { return place_in(&self.file.names) };
         let place = place_in(names)?;
         places.iter().position(|&own| own == place).ok_or_else(|| {

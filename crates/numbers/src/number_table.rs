@@ -155,7 +155,7 @@ impl Chosen {
         let names: Vec<&str> = all.iter().map(|column| column.name).collect();
         let mut columns = Vec::new();
         for named in named {
-            let column = column_asked("columns", named, &names)?;
+            let column = column_asked(path, "columns", named, &names)?;
             if all[column].element.is_none() {
                 let expected = format!("numbers, or true and false, in column `{}`", names[column]);
                 return Err(Error::input(path, None, expected, all[column].content.clone())

@@ -60,6 +60,7 @@ def graph(opened: _outcore.Graph) -> str:
     except _outcore_error():
         return titled("outcore.Graph", "", repr(opened))
     kind = "directed" if info["directed"] else "undirected"
+    per_edge = f", {info['bytes_per_edge']:.3g} bytes per stored edge" if info["edges"] else ""
     named = {
         "image": opened.path or "in memory",
         "vertices": info["vertices"],
@@ -68,7 +69,7 @@ def graph(opened: _outcore.Graph) -> str:
         "attributes of edges": _attributes(info["attributes"]),
         "attributes of vertices": _attributes(info["vertex_attributes"]),
         "ids": info["ids"],
-        "size": f"{_outcore.bytes_text(info['image_bytes'])}, {info['bytes_per_edge']:.3g} bytes per stored edge",
+        "size": _outcore.bytes_text(info["image_bytes"]) + per_edge,
         "indexes": f"{_outcore.bytes_text(info['index_bytes'])} in memory",
         "input": info["input_format"],
     }

@@ -114,7 +114,7 @@ def columns_of(array: np.ndarray) -> tuple[np.ndarray, ...]:
         raise UsageError(
             f"expected an array of shape (edges, 2), or (edges, 3) with weights, found one of shape {array.shape}"
         )
-    if array.dtype.kind == "f":
+    if array.dtype.kind == "f" and array.size:
         raise TypeError(
             "expected whole numbers or strings in an array of edges, found real numbers; give a tuple of arrays, "
             "(source, target, weight), or a frame; of an adjacency matrix scipy.sparse.csr_array(matrix)"

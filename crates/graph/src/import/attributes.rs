@@ -19,6 +19,7 @@ use super::page_file::PageFile;
 use super::places;
 use super::read::widened;
 use super::strings::{SortedStrings, StringChunk, StringCount, StringNumbering, StringReader, has_strings};
+use super::summary::{TABLE_OF_VERTICES, name_of};
 use outcore_format::text::TextWriter;
 use outcore_format::values::ValueWriter;
 use outcore_format::{
@@ -84,8 +85,9 @@ pub(super) fn check_names(facts: &Facts) -> Result<()> {
     for (fields, of_vertices) in [(&facts.attributes, false), (&facts.vertex_attributes, true)] {
         let names: Vec<&str> = fields.iter().map(|field| field.name.as_str()).collect();
         check_attribute_names(&names, of_vertices).map_err(|outcore_format::Error { expected, found, .. }| {
-            let advice = if of_vertices { "" } else { ", or name those that are kept with --attributes" };
-            Error::Usage(format!("expected {expected}, found {found}; rename the column{advice}"))
+            let others = if of_vertices { "" } else { ", or name those that are kept with --attributes" };
+            let path = if of_vertices { TABLE_OF_VERTICES.into() } else { name_of(facts) };
+            Error::input(path, None, expected, found).advise(format!("rename the column{others}"))
         })?;
     }
     Ok(())

@@ -10,6 +10,7 @@ use super::job::Job;
 use super::order::{SLOTS, slot};
 use super::page_file::PageFile;
 use super::sides::Sides;
+use super::summary::TABLE_OF_VERTICES;
 use outcore_format::column::ColumnWriter;
 use outcore_format::text::TextWriter;
 use outcore_format::{IdColumn, IdType, Order, Origin};
@@ -236,7 +237,7 @@ impl Job<'_> {
         }
         let beyond = if kind.holds(least, least) { greatest } else { least };
         let name = kind.name();
-        Err(Error::Unsuitable(format!("expected ids of type {name}, as --ids says, found {beyond}; leave --ids out")))
+        Err(self.refused(format!("ids of type {name}, as --ids says"), beyond.to_string(), "leave --ids out"))
     }
 
     /// The type of the ids whose least and greatest these are, unless they are strings.
@@ -258,9 +259,8 @@ fn integer_behind(prefixes: &[String; 2], text: &[u8]) -> Result<i128> {
     integer.ok_or_else(|| {
         let [left, right] = prefixes;
         let found = String::from_utf8_lossy(&text[..text.len().min(80)]);
-        Error::Unsuitable(format!(
-            "expected integers behind `{left}` and `{right}`, as those of the edges are, such as `{left}7`, found \
-             `{found}`; say --ids string if ids are strings"
-        ))
+        let expected = format!("integers behind `{left}` and `{right}`, as those of the edges are, such as `{left}7`");
+        Error::input(TABLE_OF_VERTICES, None, expected, format!("`{found}`"))
+            .advise("say --ids string if ids are strings")
     })
 }

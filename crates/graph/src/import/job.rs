@@ -19,7 +19,7 @@ use super::places;
 use super::read::{Chunk, Input, ReadEdge, read};
 use super::sample::Sample;
 use super::sides;
-use super::summary::{given_options, of_files, times_of_files};
+use super::summary::{given_options, name_of, of_files, times_of_files};
 use super::translate::{Partitioned, Translation, table_bytes};
 use outcore_format::{
     FORMAT_NAME, FORMAT_VERSION, IdColumn, ImportFacts, ListFile, MAX_VERTICES, Manifest, Order, ValueColumn, ValueType,
@@ -157,7 +157,7 @@ impl<'a> Job<'a> {
         trim_freed_memory();
         let numbered = self.number::<K>(&mut input, &mut merged)?;
         self.stats.number_seconds = self.lap();
-        let weights = self.weight_type(&input)?;
+        let weights = self.weight_type(&input);
         let mut partitioned = self.translate(&mut input, &numbered, &merged, weights)?;
         self.stats.translate_seconds = self.lap();
         self.image_id = self.image_id(&merged, &partitioned, numbered.order, weights);
@@ -207,7 +207,7 @@ impl<'a> Job<'a> {
         let (least, read) = (self.options.require_edges, input.edges_read);
         if read < least {
             let expected = format!("at least {least} edges, as --require-edges says");
-            return Err(self.too_few(expected, read.to_string(), NO_IMAGE));
+            return Err(self.refused(expected, read.to_string(), NO_IMAGE));
         }
         let empty: Vec<&PathBuf> = self.facts.files.without_edges().collect();
         let refuses_empty = self.options.refuse_empty_files && self.facts.files.paths.len() > 1;
@@ -223,11 +223,11 @@ impl<'a> Job<'a> {
         let advice = format!("{NO_IMAGE}: say --allow-empty if it is to be empty");
         if self.facts.unmet_vertices > 0 {
             let found = format!("none among {}", self.facts.unmet_vertices);
-            return Err(self.too_few("vertices that meet --where", found, advice));
+            return Err(self.refused("vertices that meet --where", found, advice));
         }
         let unmet = self.facts.edges_unmet();
         if unmet > 0 {
-            return Err(self.too_few("edges that meet --where", format!("none among {unmet} that were read"), advice));
+            return Err(self.refused("edges that meet --where", format!("none among {unmet} that were read"), advice));
         }
         let (where_from, advice) = match (self.replaces, self.facts.is_pipe) {
             (true, _) => {
@@ -237,17 +237,17 @@ impl<'a> Job<'a> {
             (false, false) => return Ok(()),
         };
         let advice = format!("say --allow-empty to {advice}");
-        Err(self.too_few(format!("an input with edges{where_from}"), "none", advice))
+        Err(self.refused(format!("an input with edges{where_from}"), "none", advice))
     }
 
-    /// The refusal of an input with too few edges.
-    fn too_few(&self, expected: impl Into<String>, found: impl Into<String>, advice: impl Into<String>) -> Error {
-        let name = match &self.facts.files.paths[..] {
-            [] => PathBuf::from("the input"),
-            [file] => file.clone(),
-            [first, others @ ..] => PathBuf::from(format!("{} and {} more", first.display(), others.len())),
-        };
-        Error::input(name, None, expected, found).advise(advice)
+    /// The refusal of an input for what only all of it shows.
+    pub(super) fn refused(
+        &self,
+        expected: impl Into<String>,
+        found: impl Into<String>,
+        advice: impl Into<String>,
+    ) -> Error {
+        Error::input(name_of(&self.facts), None, expected, found).advise(advice)
     }
 
     /// How the input was read.
@@ -386,7 +386,7 @@ impl<'a> Job<'a> {
             Ok(())
         })?;
         if let Some(rows) = self.rows.filter(|&rows| rows > count) {
-            return Err(Error::Usage(format!("expected at least {rows} vertices, which are rows, found {count}")));
+            return Err(self.refused(format!("at least {rows} vertices, which are rows"), count.to_string(), ""));
         }
         let ends = first.zip(last).map(|(first, last)| [first, last].map(|id| vertices.integer(id)));
         Ok(Merged { vertices, classes, isolated, consecutive_from: first.filter(|_| !gap), ends, fingerprint })
@@ -396,9 +396,8 @@ impl<'a> Job<'a> {
     fn declared_run(&self, first: u64, count: u64, signed: bool) -> Result<Run> {
         let most = if signed { i64::MAX as u64 } else { u64::MAX };
         if first > most - (count - 1) {
-            return Err(Error::Unsuitable(format!(
-                "expected vertices up to {most}, found a header that declares {count} from {first} on; correct the header"
-            )));
+            let found = format!("a header that declares {count} from {first} on");
+            return Err(self.refused(format!("vertices up to {most}"), found, "correct the header"));
         }
         let spill = Arc::new(self.spill("declared")?);
         let mut writer = RunWriter::new(self.runtime, &spill, self.plan.run_buffer_bytes)?;
@@ -508,12 +507,12 @@ impl<'a> Job<'a> {
         edge_words(&self.facts, self.options.duplicates)
     }
 
-    fn weight_type(&self, input: &Input) -> Result<Option<ValueType>> {
+    fn weight_type(&self, input: &Input) -> Option<ValueType> {
         if self.facts.is_complex {
-            return Ok(Some(ValueType::F64));
+            return Some(ValueType::F64);
         }
         let sums = self.options.duplicates == Duplicates::Sum;
-        self.facts.weights.as_ref().map(|_| input.weights.value_type(sums)).transpose()
+        self.facts.weights.as_ref().map(|_| input.weights.value_type(sums))
     }
 
     fn translate(
@@ -658,21 +657,23 @@ impl<'a> Job<'a> {
 
     /// Errors that lists can show only when they are complete.
     fn check_lists<K: RunId>(&self, lists: &Written, merged: &Merged, numbered: &Numbered) -> Result<()> {
-        let (ends, before, behind) = match (lists.stats.forbidden, lists.stats.overflow) {
+        let (ends, expected, [before, behind], advice) = match (lists.stats.forbidden, lists.stats.overflow) {
             (Some(ends), _) => (
                 ends,
-                "expected every edge once, found more than one edge",
-                "; choose what to do with them: --duplicates first, last, sum, min, max or keep",
+                "every edge once",
+                ["more than one edge", ""],
+                "choose what to do with them: --duplicates first, last, sum, min, max or keep",
             ),
             (None, Some(ends)) => (
                 ends,
-                "expected weights whose sums fit their type, found duplicate edges",
-                " whose sum does not; choose another way to combine them: --duplicates first, last, min, max or keep",
+                "weights whose sums fit their type",
+                ["duplicate edges", " whose sum does not"],
+                "choose another way to combine them: --duplicates first, last, min, max or keep",
             ),
             (None, None) => return Ok(()),
         };
         let [source, target] = self.names::<K>(merged, numbered, ends.into())?;
-        Err(Error::Unsuitable(format!("{before} between {source} and {target}{behind}")))
+        Err(self.refused(expected, format!("{before} between {source} and {target}{behind}"), advice))
     }
 
     /// The user's ids of two vertices.

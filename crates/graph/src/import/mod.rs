@@ -55,8 +55,8 @@ pub use outcore_ingest::{
     AttributeColumn, AttributeField, AttributeValues, Attributes, BatchWeights, Block, BlockData, Comparison,
     Condition, Different, EdgeBatch, Facts, FileCounts, Files, Given, GraphalyticsProperties, IdKind, Ids,
     InputOptions, InputSample, Literal, Nulls, Parser, ReadBlocks, Rows, SIDES, SampledFiles, Source, TakeBatch,
-    TextFacts, WhichVertices, count_edges, each_vertex_id, formats, from_batches, open, with_shape, with_vertex_range,
-    with_vertex_table, with_vertices,
+    TextFacts, Unread, WhichVertices, count_edges, each_vertex_id, formats, from_batches, open, with_shape,
+    with_vertex_range, with_vertex_table, with_vertices,
 };
 pub use read::ReadEdge;
 pub use summary::ImportSummary;

@@ -177,10 +177,10 @@ pub(super) struct Chunk {
 /// Facts about the weights that were read.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct WeightFacts {
-    /// Some weight is a whole number by its type, and beyond 2^53.
-    large: bool,
-    /// Some weight is a real number that is not whole, or beyond 64 bits, or beyond 2^53 and real by its type.
-    fractions: bool,
+    /// The first block with a weight that is a whole number by its type, and beyond 2^53.
+    large: Option<u64>,
+    /// The first with a real number that is not whole, or beyond 64 bits, or beyond 2^53 and real by its type.
+    fractions: Option<u64>,
     /// Some weight is no real number of 32 bits.
     wide: bool,
     /// The least and the greatest weight, without fractions.
@@ -195,27 +195,40 @@ impl WeightFacts {
     fn merge(&mut self, other: WeightFacts) {
         self.note_range(other.range.into_iter().flat_map(<[i64; 2]>::from));
         self.wide |= other.wide;
-        self.large |= other.large;
-        self.fractions |= other.fractions;
+        self.large = first(self.large, other.large);
+        self.fractions = first(self.fractions, other.fractions);
+    }
+
+    /// Refuses whole numbers beyond 2^53 beside fractions: no type holds both exactly.
+    fn check(&self, parser: &dyn Parser) -> Result<()> {
+        let (Some(large), Some(fractions)) = (self.large, self.fractions) else { return Ok(()) };
+        let [first, path] = [large.min(fractions), large.max(fractions)].map(|block| parser.path_of(block));
+        let expected = "weights of one kind";
+        let expected = if first == path { expected.into() } else { format!("{expected}, as in {}", first.display()) };
+        Err(Error::input(
+            path,
+            None,
+            expected,
+            "whole numbers beyond 2^53 beside fractions, which no type holds exactly",
+        )
+        .advise("import the inputs apart, or leave the weights out"))
     }
 
     /// The narrowest type that holds all of them, and their sums if those are stored.
-    pub(super) fn value_type(&self, sums: bool) -> Result<ValueType> {
-        if self.large && self.fractions {
-            return Err(Error::Unsuitable(
-                "expected weights of one kind, found whole numbers beyond 2^53 beside fractions, which no type holds \
-                 exactly; import the inputs apart, or leave the weights out"
-                    .into(),
-            ));
-        }
+    pub(super) fn value_type(&self, sums: bool) -> ValueType {
         let (least, most) = self.range.unwrap_or_default();
-        Ok(match (self.fractions, sums) {
+        match (self.fractions.is_some(), sums) {
             (false, false) => ValueType::of_range(least, most),
             (false, true) => ValueType::I64,
             (true, false) if !self.wide => ValueType::F32,
             (true, _) => ValueType::F64,
-        })
+        }
     }
+}
+
+/// The first of two blocks of which each may be none.
+fn first(one: Option<u64>, other: Option<u64>) -> Option<u64> {
+    one.into_iter().chain(other).min()
 }
 
 /// The least and the greatest of some values and those of a range.
@@ -272,6 +285,7 @@ pub(super) fn read(job: &Job<'_>, source: Source) -> Result<Input> {
     let mut input = parts.into_iter().fold(Input::default(), Input::merge);
     input.declared = queue.source.declared().filter(|&(_, count)| count > 0);
     parser.check()?;
+    input.weights.check(&*parser)?;
     input.comments = parser.comments();
     input.late_notes = queue.source.late_notes();
     input.rows_left_out = parser.left_out();
@@ -449,7 +463,7 @@ impl<'a> Worker<'a> {
                 self.input.huge |= huge;
             }
         }
-        self.note_weights(&batch.weights);
+        self.note_weights(&batch.weights, batch.sequence);
         self.edges.set_real(matches!(batch.weights, BatchWeights::Real(_) | BatchWeights::Complex(_)))?;
         let mut at = 0;
         while at < edges {
@@ -471,13 +485,14 @@ impl<'a> Worker<'a> {
         Ok(())
     }
 
-    fn note_weights(&mut self, weights: &BatchWeights) {
+    fn note_weights(&mut self, weights: &BatchWeights, block: u64) {
         let facts = &mut self.input.weights;
+        let noted = |found: bool, before| if found { first(before, Some(block)) } else { before };
         match weights {
             // Complex numbers have one type only.
             BatchWeights::None | BatchWeights::Complex(_) => {}
             BatchWeights::Integer(values) => {
-                facts.large |= values.iter().any(|value| value.unsigned_abs() > EXACT);
+                facts.large = noted(values.iter().any(|value| value.unsigned_abs() > EXACT), facts.large);
                 facts.note_range(values.iter().copied());
                 facts.wide |= values.iter().any(|&value| f64::from(value as f32) != value as f64);
             }
@@ -490,7 +505,8 @@ impl<'a> Worker<'a> {
                     false => (-INTEGERS_END..INTEGERS_END).contains(&value),
                 };
                 // Comparisons are false for what is not finite.
-                facts.fractions |= !values.iter().all(|&value| value.trunc() == value && is_exact(value));
+                let are_whole = values.iter().all(|&value| value.trunc() == value && is_exact(value));
+                facts.fractions = noted(!are_whole, facts.fractions);
             }
         }
     }

@@ -5,6 +5,7 @@
 use super::attributes::{StoredAttributes, create_folder};
 use super::job::Job;
 use super::page_file::PageFile;
+use super::summary::TABLE_OF_VERTICES;
 use outcore_format::values::ValueWriter;
 use outcore_format::{Attribute, AttributeKind, ImageFile, ValueColumn, ValueType};
 use outcore_image::{Error, Result};
@@ -35,11 +36,10 @@ impl<'a> Sides<'a> {
         let is_on = |prefix: &String| id.starts_with(prefix.as_bytes());
         let Some(side) = self.prefixes.iter().position(is_on) else {
             let [left, right] = self.prefixes;
-            return Err(Error::Unsuitable(format!(
-                "expected ids of vertices that begin with `{left}` or `{right}`, found `{}`; put the prefix of its side \
-                 before each id in the table of vertices, or name those that the image has",
-                String::from_utf8_lossy(&id[..id.len().min(80)])
-            )));
+            let found = String::from_utf8_lossy(&id[..id.len().min(80)]);
+            let expected = format!("ids that begin with `{left}` or `{right}`");
+            return Err(Error::input(TABLE_OF_VERTICES, None, expected, format!("`{found}`"))
+                .advise("put the prefix of its side before each id, or name those that the image has"));
         };
         self.sources += u64::from(side == 0);
         self.file.put_value(side as u64)
@@ -60,10 +60,8 @@ impl<'a> Sides<'a> {
 /// Refuses an attribute of that name, where it is taken.
 pub(super) fn check(facts: &Facts) -> Result<()> {
     if facts.sides.is_some() && facts.vertex_attributes.iter().any(|field| field.name == NAME) {
-        return Err(Error::Usage(format!(
-            "expected a table of vertices without a column `{NAME}`, since that is what the side of each is called; \
-             rename the column"
-        )));
+        let expected = format!("no column `{NAME}`, since that is what the side of each vertex is called");
+        return Err(Error::input(TABLE_OF_VERTICES, None, expected, "one").advise("rename the column"));
     }
     Ok(())
 }

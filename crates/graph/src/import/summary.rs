@@ -56,6 +56,18 @@ pub struct ImportSummary {
     pub stats: ImportStats,
 }
 
+/// The name of a table of vertices for messages.
+pub(super) const TABLE_OF_VERTICES: &str = "the table of vertices";
+
+/// The name of an input for messages: its first file, and the number of others.
+pub(super) fn name_of(facts: &Facts) -> PathBuf {
+    match &facts.files.paths[..] {
+        [] => PathBuf::from("the input"),
+        [file] => file.clone(),
+        [first, others @ ..] => PathBuf::from(format!("{} and {} more", first.display(), others.len())),
+    }
+}
+
 impl ImportSummary {
     /// The summary of a report.
     pub fn of(report: ImportReport) -> Self {
@@ -93,7 +105,7 @@ pub(super) fn of_files(facts: &Facts) -> ImportFacts {
     let mut not_read: Vec<&PathBuf> = files.left_out.iter().chain(&files.hidden).collect();
     not_read.sort_unstable();
     let (are_files, are_counted) = (!files.paths.is_empty(), !files.edges.is_empty());
-    let columns = facts.unread.iter().map(|name| name.chars().take(COLUMN_CHARACTERS).collect());
+    let columns = facts.unread.names.iter().map(|name| name.chars().take(COLUMN_CHARACTERS).collect());
     let images = facts.given.images.iter().map(|(path, id)| (name(path), format!("{id:016x}")));
     let conditions = facts.given.conditions.iter().map(|text| text.chars().take(OPTION_CHARACTERS).collect());
     ImportFacts {

@@ -101,7 +101,7 @@ pub struct GraphInfo {
     /// The size of everything in the image.
     pub image_bytes: u64,
     /// The size of everything in the image per entry of a list.
-    pub bytes_per_edge: f64,
+    pub bytes_per_edge: Option<f64>,
     /// The memory that the page indexes take.
     pub index_bytes: u64,
     /// The version of the format.
@@ -170,7 +170,7 @@ impl Graph {
             stored_edges,
             pages: out.pages + in_lists.map_or(0, |lists| lists.pages),
             image_bytes,
-            bytes_per_edge: image_bytes as f64 / stored_edges.max(1) as f64,
+            bytes_per_edge: (stored_edges > 0).then(|| image_bytes as f64 / stored_edges as f64),
             index_bytes: self.index_bytes(),
             format_version: manifest.format_version,
             image_id: format!("{:016x}", manifest.image_id),

@@ -213,7 +213,9 @@ fn renamed_columns_are_united_with_those_of_images() {
     // A number is that of a column of the file.
     assert_eq!(united(["e.oc", "f.csv"], &named(&["3"], &[])), ["source"]);
     let more = open_inputs(&runtime, &[path("e.oc"), path("f.csv")], &named(&["5"], &[]), |_| Ok(Part::default()));
-    assert!(more.err().unwrap().to_string().contains("--attributes 5: there is no such column"));
+    assert!(
+        more.err().unwrap().to_string().contains("f.csv: expected a column `5`, as --attributes says, found no such")
+    );
 }
 
 /// Numbers of columns are those of the first file, whatever stands where in others and whatever conditions compare.
@@ -250,7 +252,7 @@ fn columns_by_number_are_the_same_in_all_files() {
         assert_eq!(found, ["x"], "{text:?}");
     }
     let refused: outcore_image::Result<Vec<String>> = columns(&["5"], "y > 1");
-    assert!(refused.unwrap_err().to_string().contains("--attributes 5"));
+    assert!(refused.unwrap_err().to_string().contains("`5`, as --attributes says"));
 }
 
 #[test]

@@ -97,9 +97,9 @@ fn columns_are_chosen_by_known_names_or_options_and_never_guessed() {
         (
             "a,b,c\n1,2,5\n",
             weight("amount"),
-            "graph.txt: --weight amount: there is no such column; the columns are a, b, c",
+            "graph.txt: expected a column `amount`, as --weight says, found no such column; the columns are a, b, c",
         ),
-        ("a,b,c\n1,2,5\n", ends("a", "x"), "--target x: there is no such column"),
+        ("a,b,c\n1,2,5\n", ends("a", "x"), "a column `x`, as --target says"),
     ] {
         let error = failure("graph.txt", text, &input);
         assert!(error.contains(expected), "{text}: {error}");

@@ -1,20 +1,23 @@
 //! Comparison of the values of edges with those of a condition, in the kind of the column.
 
-use crate::batch::{BatchWeights, EdgeBatch, Ids};
+use crate::batch::{BatchWeights, EdgeBatch, Facts, Ids};
 use crate::column_names::listed;
 use crate::condition::{Comparison, Condition, Literal, refused};
 use crate::tables::attributes::{AttributeField, AttributeValues, form};
 use crate::text::number::{Integer, integer, real};
 use crate::text::times::{Count, Moment};
 use outcore_format::{AttributeKind, TimeUnit};
-use outcore_image::Result;
+use outcore_image::{Error, Result};
 use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::collections::HashSet;
+use std::path::Path;
 
 /// The columns that conditions compare.
 #[derive(Clone, Copy)]
 pub(super) struct Columns<'a> {
+    /// The input, unless it is a graph, whose columns the user knows.
+    pub(super) path: Option<&'a Path>,
     pub(super) attributes: &'a [AttributeField],
     /// The name of the weights, unless they are complex.
     pub(super) weights: Option<&'a str>,
@@ -34,6 +37,12 @@ enum Column {
 }
 
 impl<'a> Columns<'a> {
+    /// The columns of an input, with the names of its ends.
+    pub(super) fn of(facts: &'a Facts, ends: &'a [(&'a str, usize)], path: Option<&'a Path>) -> Self {
+        let weights = facts.weights.as_deref().filter(|_| !facts.is_complex);
+        Columns { path, attributes: &facts.attributes, weights, ends, string_ids: facts.string_ids }
+    }
+
     /// The column of a name, and its kind.
     fn find(self, name: &str) -> Result<(Column, AttributeKind)> {
         if let Some(place) = self.attributes.iter().position(|field| field.name == name) {
@@ -56,10 +65,18 @@ impl<'a> Columns<'a> {
                 names.push(name);
             }
         }
-        Err(refused(
+        Err(self.refused(
             name,
             &format!("the name of an attribute, of the weights or of an end; there are {}", listed(&names)),
         ))
+    }
+
+    /// The refusal of a column that an input lacks, or of a value that its column does not have.
+    fn refused(self, found: &str, expected: &str) -> Error {
+        match self.path {
+            Some(path) => Error::input(path, None, format!("in --where {expected}"), format!("`{found}`")),
+            None => refused(found, expected),
+        }
     }
 }
 
@@ -93,7 +110,7 @@ impl Check {
                      times of one form are read as such in text, as `2024-02-29T18:30:00`: bring the column into that form, \
                      or cast it to timestamps"
                 );
-                return Err(refused(text, &expected));
+                return Err(columns.refused(text, &expected));
             }
             if let Some(Literal { text, is_string: false }) = value
                 && (is_ordered && kind == AttributeKind::String)
@@ -101,14 +118,14 @@ impl Check {
             {
                 let expected =
                     format!("a string, since `{name}` holds strings, which are compared as text: put it in quotes");
-                return Err(refused(text, &expected));
+                return Err(columns.refused(text, &expected));
             }
             // Whole weights are compared as such, and so are ids.
             let whole = || Value::of(&AttributeKind::Integer, text).filter(|_| column == Column::Weights);
             let is_id = |value: &Value<'_>| !matches!((column, value), (Column::End(_), Value::Real(_)));
             whole().or_else(|| Value::of(&kind, text)).filter(is_id).ok_or_else(|| {
                 let expected = format!("a value that `{name}` can have ({})", form(&kind));
-                refused(text.unwrap_or("null"), &expected)
+                columns.refused(text.unwrap_or("null"), &expected)
             })
         };
         let operands: Vec<Value<'static>> = values.iter().map(operand).collect::<Result<_>>()?;

@@ -6,11 +6,12 @@
 
 mod compare;
 
-use crate::batch::{EdgeBatch, InputOptions, Source};
+use crate::batch::{EdgeBatch, Facts, InputOptions, Source};
 use crate::condition::Condition;
 use crate::tables::attributes::{AttributeField, Attributes, retain};
 use compare::{Check, Columns};
 use outcore_image::Result;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -19,25 +20,41 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// # Errors
 /// As for [`narrowed`].
 pub(crate) fn with_conditions(source: Source, options: &InputOptions) -> Result<Source> {
-    if options.conditions.is_empty() { Ok(source) } else { narrowed(source, options) }
+    let path = source.parser().path().to_owned();
+    if options.conditions.is_empty() { Ok(source) } else { narrow(source, options, Some(&path)) }
 }
 
-/// Leaves the edges of a source out that do not meet the conditions, and then the attributes that are not to be kept:
+/// Refuses a condition that the united columns of several inputs cannot meet, with the first input whose own cannot.
+pub(crate) fn check_united(united: &Facts, inputs: &[(&Path, &Facts)], conditions: &[Condition]) -> Result<()> {
+    for condition in conditions {
+        if Check::new(condition, Columns::of(united, &[], None)).is_ok() {
+            continue;
+        }
+        for (path, facts) in inputs {
+            let is_own = facts.attributes.iter().any(|field| field.name == condition.column);
+            if is_own && !facts.untyped.contains(&condition.column) {
+                Check::new(condition, Columns::of(facts, &[], Some(path)))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Leaves the edges of a graph out that do not meet the conditions, and then the attributes that are not to be kept:
 /// of files, those that were read for conditions only.
 ///
 /// # Errors
 /// A condition on a column that the source has not, or with a value that the column cannot have.
-pub fn narrowed(mut source: Source, options: &InputOptions) -> Result<Source> {
+pub fn narrowed(source: Source, options: &InputOptions) -> Result<Source> {
+    narrow(source, options, None)
+}
+
+fn narrow(mut source: Source, options: &InputOptions, path: Option<&Path>) -> Result<Source> {
     let facts = &mut source.facts;
     let mut checks = Vec::new();
     let has_rows = facts.edges != Some(0) && facts.text.as_ref().is_none_or(|text| text.has_rows);
     let ends = ends_of(facts.ends.as_ref());
-    let columns = Columns {
-        attributes: &facts.attributes,
-        weights: facts.weights.as_deref().filter(|_| !facts.is_complex),
-        ends: &ends,
-        string_ids: facts.string_ids,
-    };
+    let columns = Columns::of(facts, &ends, path);
     for condition in &options.conditions {
         let is_known = |name: &str| *name == condition.column;
         let attributes = facts.attributes.iter().map(|field| field.name.as_str());
@@ -134,7 +151,7 @@ pub(crate) const END_NAMES: [&str; 2] = ["source", "target"];
 pub fn rows_that_meet(mut source: Source, conditions: &[Condition], mut visit: impl FnMut(u64, bool)) -> Result<()> {
     let facts = source.facts();
     let ends = [("vertex", 0)];
-    let columns = Columns { attributes: &facts.attributes, weights: None, ends: &ends, string_ids: facts.string_ids };
+    let columns = Columns { weights: None, ..Columns::of(facts, &ends, None) };
     let checks: Vec<Check> =
         conditions.iter().map(|condition| Check::new(condition, columns)).collect::<Result<_>>()?;
     let (parser, mut batch, mut row) = (source.parser(), EdgeBatch::new(facts.string_ids), 0);
@@ -174,7 +191,8 @@ fn kept_fields(fields: &[AttributeField], asked: &Attributes) -> Vec<bool> {
 /// Whether a value of a column, as its text, meets a condition; true if it cannot be compared, which is an error
 /// elsewhere.
 pub(crate) fn is_met(condition: &Condition, field: &AttributeField, value: Option<&str>) -> bool {
-    let columns = Columns { attributes: std::slice::from_ref(field), weights: None, ends: &[], string_ids: false };
+    let columns =
+        Columns { path: None, attributes: std::slice::from_ref(field), weights: None, ends: &[], string_ids: false };
     let check = Check::new(condition, columns);
     check.map_or(true, |check| check.is_met_by_text(&field.kind, value))
 }
@@ -335,7 +353,7 @@ mod tests {
             ("kind > 1", "holds strings"),
             ("kind < 2024-02-29T10:00-05:00", "holds strings"),
             ("kind < '2024-02-29 10:00'", "holds strings"),
-            ("speed > 3", "there is no such column"),
+            ("speed > 3", "a column `speed`, as --where says"),
         ] {
             assert!(failure_with("edge-list", text, &with(&[condition], Attributes::None)).contains(said));
         }

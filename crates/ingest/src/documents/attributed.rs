@@ -5,7 +5,7 @@
 //! the texts of all declarations take at most 1 MiB, and so do the values of all open elements.
 
 use crate::batch::InputOptions;
-use crate::column_names::{listed, unread_columns};
+use crate::column_names::{Unread, listed};
 use crate::documents::records::{Directions, Known, Records, WeightRule};
 use crate::documents::xml::{Element, IsOwn, Item, Xml};
 use crate::input::file::Stream;
@@ -283,10 +283,9 @@ fn choose(
     if let Attributes::Named(names) = wanted {
         let free: Vec<&str> = declared.iter().filter(|one| !is_weight(one)).map(|one| one.name.as_str()).collect();
         if let Some(missing) = names.iter().find(|name| !free.contains(&name.as_str())) {
-            return Err(Error::Usage(format!(
-                "--attributes {missing}: there is no such attribute beside the weights; there are {}",
-                if free.is_empty() { "none".to_owned() } else { listed(&free) }
-            )));
+            let expected = format!("an attribute `{missing}` beside the weights, as --attributes says");
+            let free = if free.is_empty() { "none".to_owned() } else { listed(&free) };
+            return Err(Error::input(path, None, expected, "no such attribute").advise(format!("there are {free}")));
         }
     }
     let mut declared: Vec<&Declared> = declared.iter().collect();
@@ -313,6 +312,7 @@ fn choose(
             .advise("name those that you need: --attributes NAME,NAME"));
     }
     let may_keep = *wanted == Attributes::None;
-    let note = unread_columns(unread.into_iter(), None, may_keep).map(|note| note.replacen("Columns", "Attributes", 1));
+    let note =
+        Unread { names: unread, weights: None, may_keep }.note().map(|note| note.replacen("Columns", "Attributes", 1));
     Ok((chosen, note))
 }

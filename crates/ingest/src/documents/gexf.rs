@@ -58,15 +58,18 @@ impl Gexf {
         let of_edges: Vec<&Declared> = self.document.declared.iter().filter(|attribute| attribute.of_edges).collect();
         let titles: Vec<&str> = of_edges.iter().map(|attribute| attribute.name.as_str()).collect();
         let place = match options.weight.as_deref() {
-            None => usual_weight(&titles, options)?,
+            None => usual_weight(self.document.xml.path(), &titles, options)?,
             Some("none") => None,
             Some(wanted) => titles.iter().position(|title| *title == wanted),
         };
         match (place, options.weight.as_deref()) {
-            (None, Some(wanted)) if !matches!(wanted, "none" | "weight") => Err(Error::Usage(format!(
-                "--weight {wanted}: there is no such attribute of edges; there are weight, {}",
-                listed(&titles)
-            ))),
+            (None, Some(wanted)) if !matches!(wanted, "none" | "weight") => Err(Error::input(
+                self.document.xml.path(),
+                None,
+                format!("an attribute `{wanted}` of edges, as --weight says"),
+                "no such attribute",
+            )
+            .advise(format!("there are weight, {}", listed(&titles)))),
             _ => Ok(place.map(|place| of_edges[place])),
         }
     }

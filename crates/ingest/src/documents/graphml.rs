@@ -143,8 +143,8 @@ impl GraphMl {
         }
         let place = match document.options.weight.as_deref() {
             Some("none") => None,
-            Some(with_weight) => Some(column_asked("weight", with_weight, &names)?),
-            None => usual_weight(&names, &document.options)?,
+            Some(with_weight) => Some(column_asked(document.xml.path(), "weight", with_weight, &names)?),
+            None => usual_weight(document.xml.path(), &names, &document.options)?,
         };
         let of_weights = |key: &&&Declared| place.is_some_and(|place| names[place] == key.name);
         let keys: Vec<&Declared> = of_edges.iter().filter(of_weights).copied().collect();

@@ -12,7 +12,7 @@ use crate::batch::LeftOut;
 use crate::batch::{
     Block, EdgeBatch, Facts, IdKind, Ids, InputOptions, Parser, Source, TakeBatch, Unweighted, bad_record,
 };
-use crate::column_names::{column_asked, find_ends, unread_columns, usual_weight};
+use crate::column_names::{Unread, column_asked, find_ends, usual_weight};
 use crate::documents::records::IdTaker;
 use crate::input::file::Input;
 use crate::tables::attribute_columns::asked_columns;
@@ -56,8 +56,8 @@ pub(crate) fn open(input: &Input, options: &InputOptions) -> Result<Source> {
     let (attributes, untyped) = attributes.map_err(|error| sample.naming_objects(error))?;
     members.attributes = attributes;
     let weight_name = members.weight.clone();
-    let unread: Vec<String> =
-        sample.names.iter().filter(|name| !members.has(name) && *name != "Type").cloned().collect();
+    let names = sample.names.iter().filter(|name| !members.has(name) && *name != "Type").cloned().collect();
+    let unread = Unread { names, weights: None, may_keep: options.attributes == Attributes::None };
     let late = Arc::new(LateMembers::new(&sample.names));
     let facts = Facts {
         format: "jsonl",
@@ -68,9 +68,7 @@ pub(crate) fn open(input: &Input, options: &InputOptions) -> Result<Source> {
         ends: Some([members.source.clone(), members.target.clone()]),
         weights: weight_name,
         attributes: members.attributes.clone(),
-        notes: unread_columns(unread.iter().cloned(), None, options.attributes == Attributes::None)
-            .into_iter()
-            .collect(),
+        notes: unread.note().into_iter().collect(),
         unread,
         untyped,
         ..blocks.facts()
@@ -319,9 +317,12 @@ impl<'a> Sample<'a> {
         let names: Vec<String> = self.objects.iter().take(MOST_OBJECTS).map(|name| format!("`{name}`")).collect();
         let verb = if names.len() == 1 { "is an object" } else { "are objects" };
         let text = format!("{} {verb}: write what is wanted of it as members of the line itself", names.join(", "));
-        match error {
-            Error::Usage(error) => Error::Usage(format!("{error}; {text}")),
-            error => error.advise(text),
+        match &error {
+            Error::Input { advice, .. } if !advice.is_empty() => {
+                let both = format!("{advice}; {text}");
+                error.advise(both)
+            }
+            _ => error.advise(text),
         }
     }
 
@@ -332,9 +333,9 @@ impl<'a> Sample<'a> {
             return Ok(Members { source, target, weight: None, attributes: Vec::new() });
         }
         let weight = match options.weight.as_deref() {
-            None => usual_weight(&names, options)?,
+            None => usual_weight(path, &names, options)?,
             Some("none") => None,
-            Some(wanted) => Some(column_asked("weight", wanted, &names)?),
+            Some(wanted) => Some(column_asked(path, "weight", wanted, &names)?),
         };
         let (source, target) = find_ends(&names, weight, path, options)?;
         let name = |place: usize| self.names[place].clone();
@@ -577,6 +578,7 @@ impl Parser for JsonLines {
             }
             self.push(source, line.source, text, number, &mut batch.ids)?;
             self.push(target, line.target, text, number, &mut batch.ids)?;
+            batch.ids.check_one_kind(&self.ids.path, number, "say --ids string")?;
             if let Some(name) = weight {
                 let weights = batch.weights.reals();
                 if self.has_conditions && has_none(line.weight) {
@@ -589,7 +591,6 @@ impl Parser for JsonLines {
             self.take_attributes(&line, number, &mut columns)?;
         }
         batch.attributes = columns;
-        batch.ids.check_one_kind(&self.ids.path, block.first_record, "say --ids string")?;
         take(batch)
     }
 
@@ -624,7 +625,7 @@ mod tests {
         assert!(failure_of("jsonl", text).contains("`data` is an object: write"));
         let text = b"{\"source\": 1, \"target\": 2, \"data\": {\"w\": 3}, \"more\": {}}\n";
         let error = failure_with("jsonl", text, &options(Some("data.w"), IdKind::Auto));
-        assert!(error.contains("--weight data.w") && error.contains("`data`, `more` are objects"), "{error}");
+        assert!(error.contains("`data.w`, as --weight says") && error.contains("`data`, `more` are objects"), "{error}");
         let null = failure_of("jsonl", b"{\"source\": 1, \"target\": null}\n{\"source\": 2, \"target\": 3}\n");
         assert!(null.contains(":1: ") && null.contains("--nulls skip"), "{null}");
     }

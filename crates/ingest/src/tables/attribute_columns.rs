@@ -67,8 +67,8 @@ pub(crate) fn asked_columns(
             let mut columns = Vec::new();
             for asked in asked {
                 let column = match options.united {
-                    None => column_asked("attributes", asked, names)?,
-                    Some(_) => match column_if_any("attributes", asked, names)? {
+                    None => column_asked(path, "attributes", asked, names)?,
+                    Some(_) => match column_if_any(path, "attributes", asked, names)? {
                         Some(column) => column,
                         None => continue,
                     },
@@ -84,7 +84,7 @@ pub(crate) fn asked_columns(
     };
     for condition in &options.conditions {
         // Columns that conditions compare are read, too; the weights are read anyway.
-        let column = match column_asked("where", &condition.column, names) {
+        let column = match column_asked(path, "where", &condition.column, names) {
             // Formats without names of columns call them so.
             Err(_) if condition.column == "weight" && used.get(2).is_some_and(Option::is_some) => continue,
             Err(_) if END_NAMES.contains(&condition.column.as_str()) => continue,
@@ -93,7 +93,7 @@ pub(crate) fn asked_columns(
                                 first, and then the image with it";
                 return Err(refused(&condition.column, expected));
             }
-            Err(_) if options.united.is_some() && column_if_any("where", &condition.column, names)?.is_none() => {
+            Err(_) if options.united.is_some() && column_if_any(path, "where", &condition.column, names)?.is_none() => {
                 continue;
             }
             column => column?,

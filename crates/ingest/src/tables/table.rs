@@ -14,7 +14,7 @@ use crate::batch::{
     Rows, Source, TakeBatch, Unweighted,
 };
 use crate::bipartite::with_sides;
-use crate::column_names::{column_asked, find_ends, kinds_note, unread_columns, usual_weight};
+use crate::column_names::{Unread, column_asked, find_ends, kinds_note, usual_weight};
 use crate::conditions::with_conditions;
 use crate::plan::ATTRIBUTES_BYTES;
 use crate::tables::attribute_columns::{column_of, find_attributes};
@@ -53,11 +53,20 @@ pub(crate) const FIRST_ROWS: usize = 1000;
 const LONGEST_ID_BYTES: usize = 1 << 20;
 
 /// Takes edges from record batches, as Python hands them over; `name` stands for a path in messages.
-pub fn from_batches(reader: Box<dyn RecordBatchReader + Send>, name: &str, options: &InputOptions) -> Result<Source> {
+pub fn from_batches(
+    mut reader: Box<dyn RecordBatchReader + Send>,
+    name: &str,
+    options: &InputOptions,
+) -> Result<Source> {
     let path = PathBuf::from(name);
     options.check_taken(&["source", "target", "nulls", "attributes", "bipartite"], &path, "a table")?;
     let schema = reader.schema();
-    let mut columns = TableColumns::find(&schema, &path, options, options.is_matrix)?;
+    let found = TableColumns::find(&schema, &path, options, options.is_matrix);
+    let mut columns = found.or_else(|error| {
+        // Without rows there is nothing of the wrong type.
+        let has_rows = reader.any(|batch| batch.map_or(true, |batch| batch.num_rows() > 0));
+        if has_rows { Err(error) } else { TableColumns::without_rows(&schema, &path, options) }
+    })?;
     let batches = columns.see_direction(checked_batches(reader, columns.chosen(), &path))?;
     let facts = columns.facts("arrow");
     let left_out = LeftOut::new(options.nulls);
@@ -89,9 +98,7 @@ pub(crate) struct TableColumns {
     attributes: Vec<(usize, AttributeField)>,
     /// The attribute of the column `Type`, if the column does not give the direction and is wanted.
     kind_field: Option<AttributeField>,
-    /// Notes on the columns that are not read, and their names.
-    unread: Vec<String>,
-    unread_names: Vec<String>,
+    unread: Unread,
     /// Conditions may leave out rows without a weight.
     has_conditions: bool,
     /// Rows are the entries of a matrix.
@@ -118,7 +125,7 @@ impl TableColumns {
         let attributes = find_attributes(schema, path, &all, &[Some(0)])?;
         let is_unread = |column: &usize| *column > 0 && attributes.iter().all(|(kept, _)| kept != column);
         let unread = (0..schema.fields().len()).filter(is_unread).map(|column| schema.field(column).name().clone());
-        let unread: Vec<String> = unread.collect();
+        let unread = Unread { names: unread.collect(), ..Unread::default() };
         let id = schema.field(0).name().clone();
         Ok(TableColumns {
             source: 0,
@@ -133,8 +140,7 @@ impl TableColumns {
             directed: None,
             keeps_parallel: false,
             kind: None,
-            unread: unread_columns(unread.iter().cloned(), None, false).into_iter().collect(),
-            unread_names: unread,
+            unread,
             attributes,
             kind_field: None,
             has_conditions: false,
@@ -184,9 +190,8 @@ impl TableColumns {
         let others = || (0..schema.fields().len()).filter(is_other);
         let may_be_weights = weight.is_none() && options.weight.is_none();
         let weights = others().find(|&column| may_be_weights && value_kind(schema, column).is_numeric()).map(name);
-        let unread_names: Vec<String> = others().map(name).collect();
         let may_keep = options.attributes == Attributes::None;
-        let unread = unread_columns(unread_names.iter().cloned(), weights, may_keep);
+        let unread = Unread { names: others().map(name).collect(), weights, may_keep };
         Ok(TableColumns {
             source,
             target,
@@ -202,8 +207,7 @@ impl TableColumns {
             kind: kind.map(|column| KindColumn { column, name: name(column), directed: None }),
             attributes,
             kind_field,
-            unread: unread.into_iter().collect(),
-            unread_names,
+            unread,
             has_conditions: !options.conditions.is_empty(),
             is_matrix: options.is_matrix,
         })
@@ -256,10 +260,7 @@ impl TableColumns {
         match (directed, field) {
             (Some(_), _) => self.kind = Some(KindColumn { directed, ..kind }),
             (None, Some(field)) => self.attributes.push((kind.column, field)),
-            (None, None) => {
-                self.unread.extend(unread_columns(std::iter::once(kind.name.clone()), None, false));
-                self.unread_names.push(kind.name);
-            }
+            (None, None) => self.unread.names.push(kind.name),
         }
     }
 
@@ -300,10 +301,10 @@ impl TableColumns {
             is_complex: self.is_complex,
             keeps_parallel: self.keeps_parallel,
             attributes: self.attributes.iter().map(|(_, field)| field.clone()).collect(),
-            unread: self.unread_names.clone(),
+            unread: self.unread.clone(),
             notes: kinds_note(&self.names[0], &self.names[1], self.strings, self.is_matrix)
                 .into_iter()
-                .chain(self.unread.iter().cloned())
+                .chain(self.unread.note())
                 .collect(),
             ..Facts::default()
         }
@@ -393,11 +394,11 @@ fn find_weight(schema: &Schema, path: &Path, options: &InputOptions, may_be_comp
     let names = column_names(schema);
     let column = match options.weight.as_deref() {
         Some("none") => None,
-        Some(asked) => Some(column_asked("weight", asked, &names)?),
+        Some(asked) => Some(column_asked(path, "weight", asked, &names)?),
         // An export without weights says so.
         None if schema.metadata().get(WEIGHT_KEY).is_some_and(String::is_empty) => None,
         None => match schema.metadata().get(WEIGHT_KEY).and_then(|own| names.iter().position(|name| name == own)) {
-            None => usual_weight(&names, options)?,
+            None => usual_weight(path, &names, options)?,
             own => own,
         },
     };

@@ -8,7 +8,7 @@
 
 use crate::batch::Nulls;
 use crate::batch::{InputOptions, bad_record};
-use crate::column_names::{column_asked, ends_by_name, find_ends, has_pair, kinds_note, unread_columns, usual_weight};
+use crate::column_names::{Unread, column_asked, ends_by_name, find_ends, has_pair, kinds_note, usual_weight};
 use crate::tables::attribute_columns::asked_columns;
 use crate::tables::attributes::{AttributeField, Attributes, are_missing, kind_of_fields};
 use crate::text::blocks::Lines;
@@ -48,8 +48,7 @@ pub(crate) struct Detected {
     pub(crate) directed: Option<(bool, String)>,
     pub(crate) has_sides: bool,
     pub(crate) notes: Vec<String>,
-    /// Names of columns that are not read.
-    pub(crate) unread: Vec<String>,
+    pub(crate) unread: Unread,
     /// Names of attributes of which no first line has a value.
     pub(crate) untyped: Vec<String>,
 }
@@ -105,9 +104,8 @@ pub(crate) fn detect(first: &Lines, path: &Path, options: &InputOptions, fixed: 
     let used = [Some(ends.0), Some(ends.1), weight.as_ref().map(|(column, _)| *column), direction.map(|(at, _)| at)];
     let attributes = named.attributes(&used)?;
     let read: Vec<Option<usize>> = used.into_iter().chain(attributes.iter().map(|(column, _)| Some(*column))).collect();
-    notes.extend(named.unread_note(&read));
-    let is_read = |column: &usize| read.contains(&Some(*column));
-    let unread = (0..names.len()).filter(|column| !is_read(column)).map(called).collect();
+    let unread = named.unread(&read);
+    notes.extend(unread.note());
     let is_untyped = |column: usize| are_missing(body.iter().filter_map(|(_, fields)| fields.get(column).copied()));
     let untyped = attributes.iter().filter(|(column, _)| is_untyped(*column)).map(|(_, field)| field.name.clone());
     let untyped = untyped.collect();
@@ -422,7 +420,7 @@ impl<'a> Named<'_, 'a> {
         if let Some(fixed) = fixed {
             return Ok((fixed_weight(options, fixed)?, (fixed.source, fixed.target)));
         }
-        let weight = free_weight(options, self.names, self.has_names)?;
+        let weight = free_weight(self.sample.path, options, self.names, self.has_names)?;
         let ends = match self.sample.rows.is_empty() {
             true => (0, 1),
             false => self.ends(weight.as_ref().map(|(column, _)| *column))?,
@@ -553,24 +551,22 @@ impl<'a> Named<'_, 'a> {
         Ok(asked_columns(options, names, used, sample.path)?.into_iter().map(field).collect())
     }
 
-    fn unread_note(&self, used: &[Option<usize>]) -> Option<String> {
+    /// The columns that are not used.
+    fn unread(&self, used: &[Option<usize>]) -> Unread {
         let Named { options, names, has_names, body, .. } = *self;
-        let unread: Vec<usize> = (0..names.len()).filter(|&column| !used.contains(&Some(column))).collect();
-        let called = |&column: &usize| match names[column] {
-            name if has_names && !name.is_empty() => name.to_owned(),
-            _ => (column + 1).to_string(),
-        };
-        let numeric = |&&column: &&usize| {
+        let unread = || (0..names.len()).filter(|&column| !used.contains(&Some(column)));
+        let has_name = |column: usize| has_names && !names[column].is_empty();
+        let numeric = |&column: &usize| {
             !body.is_empty() && body.iter().all(|(_, fields)| fields.get(column).is_some_and(|f| is_number(f.raw)))
         };
-        let shown = |&column: &usize| match names[column] {
-            "" if has_names => format!("number {} (without a name)", column + 1),
-            _ => called(&column),
-        };
+        let called = |column| if has_name(column) { names[column].to_owned() } else { (column + 1).to_string() };
+        let shown = |column| if has_name(column) { called(column) } else { format!("column {}", column + 1) };
         let may_be_weights = options.weight.is_none() && used[2].is_none();
-        let weights = unread.iter().find(numeric).filter(|_| may_be_weights).map(called);
-        let may_keep = has_names && options.attributes == Attributes::None;
-        unread_columns(unread.iter().map(shown), weights, may_keep)
+        Unread {
+            names: unread().map(shown).collect(),
+            weights: unread().find(numeric).filter(|_| may_be_weights).map(called),
+            may_keep: has_names && options.attributes == Attributes::None,
+        }
     }
 }
 
@@ -594,12 +590,17 @@ fn fixed_weight(options: &InputOptions, fixed: FixedColumns) -> Result<Option<(u
 }
 
 /// The column of the weights and its name, in a file whose columns are free.
-fn free_weight(options: &InputOptions, names: &[&str], has_names: bool) -> Result<Option<(usize, String)>> {
+fn free_weight(
+    path: &Path,
+    options: &InputOptions,
+    names: &[&str],
+    has_names: bool,
+) -> Result<Option<(usize, String)>> {
     let column = match options.weight.as_deref() {
         Some("none") => None,
         Some(_) if names.is_empty() => None,
-        Some(asked) => Some(column_asked("weight", asked, names)?),
-        None => usual_weight(names, options)?,
+        Some(asked) => Some(column_asked(path, "weight", asked, names)?),
+        None => usual_weight(path, names, options)?,
     };
     Ok(column.map(|column| (column, if has_names { names[column].to_owned() } else { "weight".to_owned() })))
 }

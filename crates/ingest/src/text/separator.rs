@@ -27,7 +27,9 @@ pub fn separator_of(rows: &[&[u8]], first: &Lines, path: &Path) -> Result<Separa
         return Ok(TAB);
     }
     if tabs > 0 && !(is_table(rows, Separator::Blanks) && is_numeric(rows)) {
-        if 2 * tabs > rows.len() {
+        // Columns in quotes that do not end are refused, with their line, when they are cut.
+        let has_open_quote = || rows.iter().any(|line| split(line, TAB, usize::MAX, &mut Vec::new()).is_err());
+        if 2 * tabs > rows.len() || has_open_quote() {
             return Ok(TAB);
         }
         let line = rows.iter().find(|line| has_outside_quotes(line, b'\t')).copied().unwrap_or_default();

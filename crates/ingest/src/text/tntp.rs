@@ -30,7 +30,7 @@ pub(crate) fn open(input: &Input, options: &InputOptions) -> Result<Source> {
         return Err(Error::input(blocks.path(), None, "a line `<NUMBER OF NODES> n`", "an empty file"));
     };
     let header = Header::read(&first, blocks.path())?;
-    let weight = header.weight(options).map_err(|error| match error {
+    let weight = header.weight(blocks.path(), options).map_err(|error| match error {
         Error::Usage(text) => Error::Usage(format!("{}: {text}", blocks.path().display())),
         other => other,
     })?;
@@ -104,11 +104,11 @@ impl Header {
     }
 
     /// The column that the options name as weights.
-    fn weight(&self, options: &InputOptions) -> Result<Option<usize>> {
+    fn weight(&self, path: &Path, options: &InputOptions) -> Result<Option<usize>> {
         let names: Vec<&str> = self.names.iter().map(String::as_str).collect();
         let column = match options.weight.as_deref() {
             None | Some("none") => return Ok(None),
-            Some(asked) => column_asked("weight", asked, &names)?,
+            Some(asked) => column_asked(path, "weight", asked, &names)?,
         };
         if column < 2 {
             return Err(Error::Usage(format!("--weight {}: that column holds the nodes", names[column])));
@@ -231,6 +231,6 @@ mod tests {
         let error = failure_with("tntp", large.as_bytes(), &weight("3"));
         assert!(error.contains("such as all up to 2^53 in column 3"), "{error}");
         let error = failure_with("tntp", NETWORK.as_bytes(), &weight("fftt"));
-        assert!(error.starts_with("tntp: --weight fftt: there is no such column"), "{error}");
+        assert!(error.starts_with("tntp: expected a column `fftt`, as --weight says, found no such"), "{error}");
     }
 }

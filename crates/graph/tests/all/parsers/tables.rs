@@ -67,7 +67,7 @@ fn columns_are_found_by_name_in_any_order_and_width() {
     assert_eq!(read.weights, [0.5, 1.5]);
     assert_eq!(every_way(&table, &weights("km")).expect("reads").weights, [7.0, 8.0]);
     assert!(every_way(&table, &weights("none")).expect("reads").weights.is_empty());
-    assert!(failure(every_way(&table, &weights("mm"))).contains("there is no such column"));
+    assert!(failure(every_way(&table, &weights("mm"))).contains("found no such column"));
     assert!(failure(every_way(&table, &weights("src"))).contains("holds the ids"));
 }
 
@@ -109,7 +109,10 @@ fn columns_are_never_guessed() {
         assert!(text.contains(&names.join(", ")) && text.contains("--source and --target"), "{text}");
     }
     for (options, expected) in [
-        (columns(Some("x"), None, None), "--source x: there is no such column; the columns are id, payer"),
+        (
+            columns(Some("x"), None, None),
+            "a column `x`, as --source says, found no such column; the columns are id, payer",
+        ),
         (columns(Some("payer"), Some("payer"), None), "found `payer` for both"),
         (columns(Some("payer"), Some("payee"), Some("payee")), "that column holds the weights"),
     ] {
@@ -128,7 +131,7 @@ fn files_of_one_import_agree_in_their_columns() {
     let first = scratch.write("1.parquet", parquet(&table(["source", "target", "weight"])));
     let cases = [
         ("2.parquet", ["from", "to", "weight"], "found the columns from, to, weight"),
-        ("3.parquet", ["source", "target", "cost"], "kind of weights"),
+        ("3.parquet", ["source", "target", "cost"], "expected weights, `weight`, as in"),
     ];
     for (name, names, expected) in cases {
         let second = scratch.write(name, parquet(&table(names)));
