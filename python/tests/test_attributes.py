@@ -287,7 +287,7 @@ def test_text_files_are_typed_by_their_first_lines(tmp_path: pathlib.Path) -> No
     with pytest.raises(oc.InputError, match=r"late.csv.*2002.*integer in column 3, `n`.*many"):
         oc.load_graph(tmp_path / "late.csv", attributes=True)
     for bad, message in [("colour", "no such column"), (["name", "name"], "twice"), ("from", "holds ids")]:
-        with pytest.raises(oc.UsageError, match=message):
+        with pytest.raises((oc.InputError, oc.UsageError), match=message):
             oc.load_graph(tmp_path / "a.csv", attributes=bad)
 
 
@@ -439,7 +439,7 @@ def test_a_column_type_that_says_no_direction_is_an_attribute(tmp_path: pathlib.
         assert sorted(oc.load_graph(given, attributes="type").edges(data="type")) == [(1, 2, "call"), (2, 3, None)]
         weighted = oc.load_graph(given, attributes="on", weight="minutes")
         assert sorted(weighted.edges(data=True))[0] == (1, 2, {"minutes": 5, "on": True})
-    with pytest.warns(UserWarning, match="not read: type"):
+    with pytest.warns(UserWarning, match="not read: .*type"):
         oc.load_graph(rows, attributes="minutes")
     directions = rows.with_columns(type=pl.lit("Undirected"))
     g = oc.load_graph(directions, attributes=True)

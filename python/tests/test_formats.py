@@ -361,7 +361,7 @@ def test_attributes_of_documents_are_those_that_networkx_reads(tmp_path, kind, d
     assert oc.load_graph(path, attributes=["kind", "size"]).edges(data="kind")
     with pytest.warns(UserWarning, match="Attributes that are not read: .*kind"):
         assert "size" not in dict(oc.load_graph(path).nodes(data=True))["v1"]
-    with pytest.raises(oc.OutcoreError, match="there is no such attribute"):
+    with pytest.raises(oc.OutcoreError, match="found no such attribute"):
         oc.load_graph(path, attributes=["colour"])
 
 

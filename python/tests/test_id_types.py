@@ -113,7 +113,7 @@ def test_inputs_without_types_have_int64_or_uint64_beyond_it(tmp_path):
         assert huge.info()["ids"] == "uint64" and huge.nodes[2**63] == {}
     for ids, wrong in (("uint32", "-1"), ("int64", str(2**63)), ("int32", str(2**31))):
         text.write_text(csv + f"{wrong},3\n")
-        with pytest.raises(oc.UsageError, match=f"ids of type {ids}, as ids= says, found {wrong}"):
+        with pytest.raises(oc.InputError, match=f"ids of type {ids}, as ids= says, found {wrong}"):
             ids_of(text, ids=ids)
     with pytest.raises(oc.InputError, match="found strings"):
         ids_of(table_of("string"), ids="int64")

@@ -362,9 +362,9 @@ def test_scipy_duplicates_add_up(make, tmp_path):
     for kind in ("i8", "u8"):
         large = sp.coo_array((np.array([2**62, 2**62], kind), ([0, 0], [1, 1])), shape=(2, 2))
         for duplicates in (None, "sum"):
-            with pytest.raises(oc.UsageError, match="between 0 and 1 whose sum"):
+            with pytest.raises(oc.InputError, match="between 0 and 1 whose sum"):
                 make(large, duplicates=duplicates)
-    with pytest.raises(oc.UsageError, match="between 0 and 1 whose sum"):
+    with pytest.raises(oc.InputError, match="between 0 and 1 whose sum"):
         make(sp.coo_array(([1e308, 1e308], ([0, 0], [1, 1])), shape=(2, 2)))
     rounded = sp.coo_array(([1e16, 1.0, -1e16, 0.5], ([0] * 4, [1] * 4)), shape=(2, 2))
     assert exported(make(rounded), tmp_path) == [(0, 1, 2.0)], "0.5, 1, 1e16, -1e16"
