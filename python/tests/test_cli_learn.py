@@ -193,7 +193,7 @@ def test_columns_are_chosen(table, tmp_path):
         facts = found("regression", folder / "t.oc", "--columns", columns, "--target", 4)
         assert facts["columns"] == ["a", "b"]
         np.testing.assert_allclose(facts["coef"], np.linalg.lstsq(x[:, :2] - x[:, :2].mean(0), x[:, 3])[0], rtol=1e-6)
-    for columns, words in (("a,d", "--columns d: there is no such"), ("a,1", "--columns 1: expected every column")):
+    for columns, words in (("a,d", "--columns d: expected a column of the data"), ("a,1", "--columns 1: expected every column")):
         assert words in " ".join(run("describe", folder / "t.oc", "--columns", columns, code=2).stderr.split())
     assert "beside the target" in run("ridge", folder / "t.oc", "--columns", "a", "--target", "a", code=2).stderr
 

@@ -337,3 +337,6 @@ def test_texts_and_numbers_that_json_lacks(tmp_path):
     assert "NaN" not in json.dumps(made)
     (tmp_path / "e.txt").write_text("9007199254740993 9007199254740995\n")
     assert written("import", "e.txt", "g.oc", cwd=tmp_path)["result"]["first_edges"][0][0] == "9007199254740993"
+    (tmp_path / "e.txt").write_text(f"ada {'b' * 70}\n")
+    made = written("import", "e.txt", "s.oc", cwd=tmp_path)
+    assert made["result"]["first_edges"] == [["ada", "b" * 70, None]]

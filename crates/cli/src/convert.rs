@@ -23,6 +23,8 @@ use std::path::{Path, PathBuf};
 
 /// Largest number of columns of an array that a report lists.
 const MOST_COLUMNS_SHOWN: usize = 50;
+/// Most characters of an id that are shown.
+const MOST_ID_CHARACTERS: usize = 60;
 
 pub fn import(args: &ImportArgs, call: &Call) -> Result<()> {
     if args.purpose == Purpose::Array {
@@ -572,7 +574,11 @@ fn tell_first_edges(report: &ImportReport, line: &impl Fn(&str, String)) {
             None => ("first edges", " --"),
         };
         let weight = edge.weight.as_ref().map_or(String::new(), |weight| format!(", weight {weight}"));
-        line(if place == 0 { name } else { "" }, format!("{}{arrow} {}{weight}", edge.source, edge.target));
+        let [source, target] = [&edge.source, &edge.target].map(|id| match manifest.integer_ids() {
+            Some(_) => id.clone(),
+            None => format!("{:?}", id.chars().take(MOST_ID_CHARACTERS).collect::<String>()),
+        });
+        line(if place == 0 { name } else { "" }, format!("{source}{arrow} {target}{weight}"));
     }
 }
 

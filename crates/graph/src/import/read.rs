@@ -83,12 +83,14 @@ impl Input {
 
 /// Number of edges in a report that show how an input was read.
 const FIRST_EDGES: usize = 3;
+/// Most characters of their ids.
+const MOST_CHARACTERS: usize = 1000;
 
 /// An edge as it was understood.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ReadEdge {
-    /// The id of its source, as text.
+    /// The id of its source, as text: of a longer one the first 1,000 characters.
     pub source: String,
     /// The id of its target.
     pub target: String,
@@ -113,7 +115,7 @@ impl ReadEdge {
             Ids::Text { bytes, ends } => {
                 let start = if place == 0 { 0 } else { ends[place - 1] as usize };
                 let text = String::from_utf8_lossy(&bytes[start..ends[place] as usize]);
-                format!("{:?}", text.chars().take(60).collect::<String>())
+                text.chars().take(MOST_CHARACTERS).collect()
             }
         };
         let weight = |edge: usize| match &batch.weights {
