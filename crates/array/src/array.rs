@@ -6,7 +6,7 @@
 //! sum over it (the results of a pass). Arrays in memory may be streamed along any axis; large ones have the longest
 //! as the one that is preferred.
 
-use crate::kernel::Scalar;
+use crate::kernel::{Element, Scalar};
 use crate::memory::InMemory;
 use crate::plan::{Known, Plan, Request, View};
 use crate::sink::Sink;
@@ -208,6 +208,38 @@ impl Array {
         let (shape, element) = (memory.shape().to_vec(), memory.element());
         let long = Array::preferred(&shape);
         Array::of(Op::Memory(memory), shape, element, long).expect("an array in memory has a shape that fits")
+    }
+
+    /// An array of the elements of a vector, row by row. The type of the elements is the vector's.
+    ///
+    /// ```
+    /// # mod outcore {
+    /// #     pub use {outcore_image::Result, outcore_io::Runtime};
+    /// #     pub mod array { pub use outcore_array::*; }
+    /// # }
+    /// use outcore::Runtime;
+    /// use outcore::array::{Array, Goal, compute};
+    ///
+    /// # fn main() -> outcore::Result<()> {
+    /// let x = Array::from_vec(vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0], vec![3, 2])?;
+    /// let means = x.mean(&[0], false)?;
+    /// let computed = compute(&Runtime::new(Default::default())?, &[Goal::Value(means)])?;
+    /// assert_eq!(computed.values[0].elements::<f64>()?, [3.0, 4.0]);
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    /// A shape of another number of elements.
+    pub fn from_vec<T: Element>(elements: Vec<T>, shape: Vec<u64>) -> Result<Self> {
+        let array = Array::full(shape.clone(), T::default().scalar())?;
+        if array.count() != elements.len() as u64 {
+            let count = elements.len();
+            return Err(Error::Usage(format!("expected a shape of {count} elements, found {shape:?}")));
+        }
+        if elements.is_empty() {
+            return Ok(array);
+        }
+        Ok(Array::from_memory(InMemory::new(Arc::new(elements), T::TYPE, shape)))
     }
 
     /// An array in a file, whose long axis is the first one.

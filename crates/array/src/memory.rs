@@ -3,8 +3,10 @@
 //! The elements lie in shared bytes, with a stride along every axis, as in NumPy. Nothing is copied when an array is
 //! transposed, sliced or broadcast.
 
-use crate::kernel::{Scalar, ValuesMut};
+use crate::kernel::{Element, Scalar, ValuesMut};
+use bytemuck::allocation::pod_collect_to_vec;
 use outcore_format::ElementType;
+use outcore_image::{Error, Result};
 use outcore_io::Buffer as Large;
 use std::sync::Arc;
 
@@ -19,13 +21,14 @@ pub trait Bytes: Send + Sync {
     }
 }
 
-impl Bytes for Vec<u64> {
+impl<T: Element> Bytes for Vec<T> {
     fn bytes(&self) -> &[u8] {
         bytemuck::cast_slice(self)
     }
 
+    /// Vectors of wide elements are aligned for all types.
     fn is_own(&self) -> bool {
-        true
+        align_of::<T>() == align_of::<u64>()
     }
 }
 
@@ -211,6 +214,20 @@ impl InMemory {
             }
         }
         out
+    }
+
+    /// The elements, row by row. Booleans are bytes of 1 or 0.
+    ///
+    /// # Errors
+    /// Elements of another type.
+    pub fn elements<T: Element>(&self) -> Result<Vec<T>> {
+        let is_bool = self.element == ElementType::Bool && T::TYPE == ElementType::UInt8;
+        if self.element != T::TYPE && !is_bool {
+            let (own, asked) = (self.element.name(), T::TYPE.name());
+            return Err(Error::Usage(format!("expected elements of {asked}, found {own}; cast the array first")));
+        }
+        let packed = self.packed();
+        Ok(pod_collect_to_vec(&packed.from(0)[..packed.len_bytes()]))
     }
 
     /// A matrix whose rows are this one's columns.

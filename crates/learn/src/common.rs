@@ -2,7 +2,7 @@
 
 use faer::{Accum, MatMut, MatRef, Par};
 use outcore_array::kernel::{self, Element as _, Fold, Loop, Scalar, Values, ValuesMut, widest};
-use outcore_array::{Array, Bytes, Computed, ElementFunction, ElementType, Goal, InMemory, RowBlock, RowFold, compute};
+use outcore_array::{Array, Computed, ElementFunction, ElementType, Goal, InMemory, RowBlock, RowFold, compute};
 use outcore_image::{Error, Result, Stats};
 use outcore_io::{Runtime, SPLIT_MIX_STEP, split_mix};
 use std::sync::Arc;
@@ -64,18 +64,12 @@ pub(crate) fn array(numbers: &[f64], shape: &[usize]) -> Array {
 
 /// [`array`] of numbers that it takes over. Fresh zeros stay untouched, so a stand-in takes no memory.
 pub(crate) fn array_of(numbers: Vec<f64>, shape: &[usize]) -> Array {
-    let bytes: Vec<u64> = bytemuck::allocation::cast_vec(numbers);
     let shape = shape.iter().map(|&size| size as u64).collect();
-    Array::from_memory(InMemory::new(Arc::new(bytes) as Arc<dyn Bytes>, ElementType::Float64, shape))
+    Array::from_vec(numbers, shape).expect("as many numbers as the shape has")
 }
 
 pub(crate) fn scalar(number: f64) -> Array {
     Array::scalar(Scalar::Float64(number))
-}
-
-/// The numbers of a result of float64.
-pub(crate) fn numbers(memory: &InMemory) -> Vec<f64> {
-    bytemuck::allocation::pod_collect_to_vec(&memory.to_vec())
 }
 
 /// The costs of several computations together.
@@ -88,7 +82,7 @@ impl Costs {
         let goals: Vec<Goal> = arrays.iter().cloned().map(Goal::Value).collect();
         let Computed { values, stats, .. } = compute(runtime, &goals)?;
         self.include(stats);
-        Ok(values.iter().map(numbers).collect())
+        values.iter().map(InMemory::elements).collect()
     }
 
     /// Adds the costs of another model.

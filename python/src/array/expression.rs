@@ -136,9 +136,8 @@ impl PyExpression {
             "uniform" => Distribution::Uniform,
             "normal" => Distribution::Normal,
             "exponential" => Distribution::Exponential,
-            "integers" if low < high => Distribution::Integers { low, high },
-            "integers" => return Err(usage(py, format!("expected low below high, found {low} and {high}"))),
-            "bernoulli" if (0.0..=1.0).contains(&probability) => Distribution::Bernoulli { probability },
+            "integers" => Distribution::Integers { low, high },
+            "bernoulli" => Distribution::Bernoulli { probability },
             other => return Err(usage(py, format!("expected a distribution, found {other}"))),
         };
         PyExpression::of(py, Array::random(shape, Random { distribution, seed }))

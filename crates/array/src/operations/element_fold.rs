@@ -45,16 +45,22 @@ pub trait ElementFold: Send + Sync + 'static {
 /// two. Bytes are elements of `uint8` and of `bool`.
 ///
 /// ```
-/// use outcore_array::{Array, ElementType, Goal, InMemory, compute, element_fold};
+/// # mod outcore {
+/// #     pub use {outcore_image::Result, outcore_io::Runtime};
+/// #     pub mod array { pub use outcore_array::*; }
+/// # }
+/// use outcore::Runtime;
+/// use outcore::array::{Array, Goal, compute, element_fold};
 /// use std::sync::Arc;
-/// # let runtime = outcore_io::Runtime::new(outcore_io::RuntimeOptions::default())?;
-/// let words: Vec<u64> = (1..=20).collect();
-/// let x = Array::from_memory(InMemory::new(Arc::new(words), ElementType::Int64, vec![20]));
+///
+/// # fn main() -> outcore::Result<()> {
+/// let x = Array::from_vec((1..=20i64).collect(), vec![20])?;
 /// // How often elements are divisible by 3.
 /// let thirds = element_fold("thirds", 0i64, |count, x: i64| count + i64::from(x % 3 == 0), |a, b| a + b);
-/// let computed = compute(&runtime, &[Goal::Value(x.fold_elements(Arc::new(thirds), None)?)])?;
-/// assert_eq!(computed.values[0].to_vec(), 6i64.to_ne_bytes());
-/// # Ok::<(), outcore_image::Error>(())
+/// let goal = Goal::Value(x.fold_elements(Arc::new(thirds), None)?);
+/// let computed = compute(&Runtime::new(Default::default())?, &[goal])?;
+/// assert_eq!(computed.values[0].elements::<i64>()?, [6]);
+/// # Ok(()) }
 /// ```
 pub fn element_fold<T: Element, R: Element>(
     name: &str,

@@ -54,7 +54,7 @@ impl StepOperation for GeneratedRows {
                     Some(_) => (index[0] as i64, along(i) as i64),
                     None => (index[0] as i64, index[1] as i64),
                 };
-                Scalar::Bool(u8::from(column == row + diagonal)).cast(step.element)
+                Scalar::Bool(u8::from(column - row == diagonal)).cast(step.element)
             }),
             Generated::Random(random) => match self.axis {
                 Some(0) if self.rows.step == 1 => random.fill(self.columns(), self.number(along(0), index), to),
@@ -141,6 +141,19 @@ impl Random {
         }
     }
 
+    /// Refuses a distribution whose parameters are those of none.
+    fn check(&self) -> Result<()> {
+        match self.distribution {
+            Distribution::Integers { low, high } if low >= high => {
+                Err(Error::Usage(format!("expected low below high, found {low} and {high}")))
+            }
+            Distribution::Bernoulli { probability } if !(0.0..=1.0).contains(&probability) => {
+                Err(Error::Usage(format!("expected a probability from 0 to 1, found {probability}")))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Elements of an array of some columns, from number `first` on.
     pub(crate) fn fill(&self, columns: u64, first: u64, to: ValuesMut<'_>) {
         let stream = Stream { seed: self.seed, columns };
@@ -185,8 +198,9 @@ impl Array {
     /// Random elements, which depend on the seed and their place alone; takes no memory.
     ///
     /// # Errors
-    /// More elements than there can be.
+    /// More elements than there can be; parameters of no distribution: an empty range, or a probability that is none.
     pub fn random(shape: Vec<u64>, random: Random) -> Result<Self> {
+        random.check()?;
         let long = Array::preferred(&shape);
         Array::computed((random.name(), Generated::Random(random)), vec![], shape, random.element(), long)
     }

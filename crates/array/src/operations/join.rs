@@ -128,7 +128,7 @@ impl Array {
         let inputs = inputs.iter().map(|input| input.cast(element)).collect::<Result<Vec<_>>>()?;
         let mut shape = first.shape().to_vec();
         let sizes = inputs.iter().map(|input| input.shape()[axis] as usize).collect();
-        shape[axis] = inputs.iter().map(|input| input.shape()[axis]).sum();
+        shape[axis] = inputs.iter().fold(0, |size, input| size.saturating_add(input.shape()[axis]));
         let long = long_of(&inputs, shape.len())?;
         Array::computed(("concat", Join { sizes, axis }), inputs, shape, element, long)
     }

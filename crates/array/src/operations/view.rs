@@ -126,17 +126,20 @@ impl Array {
                 let count = parts.iter().flatten().count();
                 Error::Usage(format!("expected indices for {} axes, found {count}", self.axes()))
             })?;
-            let is_within = |index: i64| index >= 0 && (index as u64) < size;
+            let is_within = |index: i128| (0..i128::from(size)).contains(&index);
             let beyond =
-                |index: i64| Error::Usage(format!("expected an index below {size} of axis {own}, found {index}"));
+                |index: i128| Error::Usage(format!("expected an index below {size} of axis {own}, found {index}"));
             match *part {
-                AxisPart::Index(index) if !is_within(index) => return Err(beyond(index)),
+                AxisPart::Index(index) if !is_within(index.into()) => return Err(beyond(index.into())),
                 AxisPart::Index(index) => fixed[own] = index,
                 AxisPart::Range { start, step, count } => {
-                    let last = start + step * (count.max(1) as i64 - 1);
-                    if count > 0 && !(is_within(start) && is_within(last)) {
-                        return Err(beyond(if is_within(start) { last } else { start }));
+                    let (first, step_count) = (i128::from(start), i128::from(count.saturating_sub(1)));
+                    let last = first + i128::from(step) * step_count;
+                    if count > 0 && !(is_within(first) && is_within(last)) {
+                        return Err(beyond(if is_within(first) { last } else { first }));
                     }
+                    // A step that is never made may be of any size.
+                    let step = if count > 1 { step } else { 1 };
                     axes.push(ViewAxis { axis: Some(own), start, step });
                     shape.push(count);
                 }

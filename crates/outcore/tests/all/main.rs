@@ -1,5 +1,6 @@
 //! Integration tests of the facade as a library, one module each, in one program.
 
+mod arrays;
 mod closures;
 mod embedding;
 mod names;
