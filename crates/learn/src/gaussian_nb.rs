@@ -11,7 +11,7 @@ use crate::declare::{
 use crate::mixture::components::{Components, stand_in};
 use crate::mixture::gaussian_mixture::CovarianceType;
 use crate::moments::class_moments::{ClassMoments, Classes};
-use crate::phases::{Phase, bytes_of, require};
+use crate::phases::{Phase, bytes_of, require, require_own};
 use outcore_array::Array;
 use outcore_array::kernel::{Binary, Fold, Unary};
 use outcore_declare::{Fact, OptionValues, Parameter};
@@ -71,10 +71,12 @@ pub fn gaussian_nb(
         return usage("expected one class or more, found none");
     }
     let operands = operands(&x, Some(&vector(&x, labels, "labels")?), options.weights)?;
+    let own_bytes = bytes_of(64, &[classes, 2 * columns(&x) + 1]);
+    require_own(runtime, "naive Bayes", own_bytes)?;
     let fold = ClassMoments { columns: columns(&x), classes: Some(classes), is_weighted: options.weights.is_some() };
     let mut costs = Costs::default();
     let pass = Array::fold_rows(fold, &operands)?;
-    require(runtime, "naive Bayes", &[Phase::pass(vec![pass.clone()], bytes_of(64, &[classes, 2 * columns(&x) + 1]))])?;
+    require(runtime, "naive Bayes", &[Phase::pass(vec![pass.clone()], own_bytes)])?;
     let found = Classes::of(&costs.one(runtime, pass)?, classes)?;
     let all = found.together();
     let weight = positive(all.weights[0])?;

@@ -403,19 +403,34 @@ impl SparseMatrix {
     }
 
     /// The row of the matrix, in the order of ids, at this place of the image.
+    ///
+    /// # Panics
+    /// If the matrix has no more rows than that.
     pub fn row_at(&self, place: usize) -> usize {
-        in_order(self.places(), self.rows.first + place) - self.rows.first
+        place_of(self.places(), self.rows, place)
     }
 
     /// The row of an operand, in the order of ids, at this place of the image.
+    ///
+    /// # Panics
+    /// If the operand has no more rows than that.
     pub fn row_of(&self, operand: Operand, place: usize) -> usize {
         if operand == Operand::Matrix { self.row_at(place) } else { self.column_at(place) }
     }
 
     /// The column of the matrix, in the order of ids, at this place of the image.
+    ///
+    /// # Panics
+    /// If the matrix has no more columns than that.
     pub fn column_at(&self, place: usize) -> usize {
-        in_order(self.places(), self.columns.first + place) - self.columns.first
+        place_of(self.places(), self.columns, place)
     }
+}
+
+/// The row or column, in the order of ids, at this place of the image.
+fn place_of(places: Option<&Buffer<u32>>, side: Side, place: usize) -> usize {
+    assert!(place < side.count, "expected a place below {}, found {place}", side.count);
+    in_order(places, side.first + place) - side.first
 }
 
 /// The place of a vertex in the order of the ids, or in that of the image.

@@ -18,7 +18,7 @@ use crate::declare::{
 use crate::decomposition::pca::projected;
 use crate::gaussian_nb::softmax;
 use crate::moments::class_moments::{ClassMoments, Classes};
-use crate::phases::{Phase, bytes_of, require};
+use crate::phases::{Phase, bytes_of, require, require_own};
 use crate::regression::linear::linear_terms;
 use crate::regression::logistic_loss::Loss;
 use crate::regression::separation::Margins;
@@ -115,6 +115,7 @@ pub fn logistic_regression(
     let operands = operands(&x, Some(&vector(&x, labels, "labels")?), options.weights)?;
     let (p, rows) = (columns(&x), if classes == 2 { 1 } else { classes });
     let width = p + usize::from(options.intercept);
+    require_own(runtime, "logistic regression", own_bytes(rows, width))?;
     require(runtime, "logistic regression", &phases(&x, &operands, rows, width, options)?)?;
     let _memory = runtime.budget().reserve("steps of logistic regression", own_bytes(rows, width))?;
     let mut costs = Costs::default();
@@ -164,7 +165,7 @@ fn phases(
 
 /// Memory of the parameters of a fit: points and directions, past steps, or second derivatives and their factor.
 fn own_bytes(rows: usize, width: usize) -> u64 {
-    let size = rows * width;
+    let size = rows.saturating_mul(width);
     bytes_of(320, &[size]).saturating_add(if size <= MOST_NEWTON { bytes_of(64, &[size, size]) } else { 0 })
 }
 

@@ -210,8 +210,8 @@ pub fn expm_multiply(
     results: &mut [f64],
 ) -> Result<ExpmMultiply> {
     let rows = square_rows(matrix)?;
-    let numbers = rows * columns;
-    if b.len() != numbers || results.len() != numbers * times.len() {
+    let numbers = rows as u128 * columns as u128;
+    if b.len() as u128 != numbers || results.len() as u128 != numbers * times.len() as u128 {
         let expected = format!("{rows} x {columns} numbers and room for {} such results", times.len());
         let found = format!("{} numbers and room for {}", b.len(), results.len());
         return Err(Error::Usage(format!("expected {expected}, found {found}")));
@@ -224,7 +224,7 @@ pub fn expm_multiply(
         return Err(Error::Usage(format!("expected finite times t, found {time}")));
     }
     let costs = RefCell::new(Costs::new(matrix, "expm_multiply"));
-    if numbers > 0 && !times.is_empty() {
+    if !b.is_empty() && !times.is_empty() {
         let operator = Counted::new(matrix, Operand::Matrix, &costs)?;
         let longest = steps(times).iter().fold(0.0f64, |most, step| most.max(step.time.abs()));
         let norms = Norms::new(&operator, longest)?;

@@ -6,7 +6,13 @@ use outcore::engine::{Bitmap, EdgeMapper, Frontier, scan, scan_pages};
 use outcore::front_ends::{graph500, shown_members};
 use outcore::import::{ImportOptions, Part};
 use outcore::io::Buffer;
-use outcore::linalg::{EigsOptions, EigshOptions, SvdsOptions};
+use outcore::learn::{
+    GaussianMixtureOptions, GaussianNbOptions, KMeansOptions, LogisticRegressionOptions, PcaOptions,
+    TruncatedSvdOptions,
+};
+use outcore::linalg::{
+    EigsOptions, EigshOptions, NmfOptions, RandomizedSvdOptions, SolveOptions, SpectralEmbeddingOptions, SvdsOptions,
+};
 use outcore::matrix::{Operand, Semiring, SparseMatrix};
 use outcore::*;
 use std::sync::Arc;
@@ -181,5 +187,67 @@ fn sizes_that_overflow() {
         assert_eq!(rows(table.preview(size, None)), u64::from(END));
         assert_eq!(rows(table.top(size, "centrality")), u64::from(END));
         assert_eq!(rows(first_edges(&graph, size)), graph.edges());
+    }
+}
+
+/// Numbers of classes, clusters, components, columns, iterations and seeds.
+#[test]
+fn models_of_sizes_that_overflow() {
+    let runtime = &Runtime::new(RuntimeOptions { threads: Some(2), ..RuntimeOptions::default() }).unwrap();
+    let x = &array::Array::from_vec((0..40).map(f64::from).collect(), vec![20, 2]).unwrap();
+    let labels = &array::Array::from_vec((0..20).map(|i| i % 2).collect::<Vec<i64>>(), vec![20]).unwrap();
+    for size in [usize::MAX, 1 << 62, 1 << 40] {
+        let logistic = LogisticRegressionOptions { max_iterations: size, ..Default::default() };
+        refused(learn::logistic_regression(runtime, x, labels, size, &logistic));
+        learn::logistic_regression(runtime, x, labels, 2, &logistic).unwrap();
+        refused(learn::gaussian_nb(runtime, x, labels, size, &GaussianNbOptions::default()));
+        let kmeans =
+            KMeansOptions { clusters: 2, starts: 2, max_iterations: size, seed: u64::MAX, ..Default::default() };
+        learn::kmeans(runtime, x, &kmeans).unwrap();
+        refused(learn::kmeans(runtime, x, &KMeansOptions { clusters: size, ..kmeans }));
+        let mixture = GaussianMixtureOptions {
+            components: 2,
+            starts: 2,
+            max_iterations: size,
+            regularisation: 1.0,
+            seed: u64::MAX,
+            ..Default::default()
+        };
+        learn::gaussian_mixture(runtime, x, &mixture).unwrap();
+        refused(learn::gaussian_mixture(runtime, x, &GaussianMixtureOptions { components: size, ..mixture }));
+        refused(learn::pca(runtime, x, &PcaOptions { components: Some(size), ..Default::default() }));
+        let factors = TruncatedSvdOptions { components: size, ..Default::default() };
+        refused(learn::truncated_svd(runtime, x, &factors));
+    }
+}
+
+#[test]
+fn solvers_of_sizes_that_overflow() {
+    let graph = graph();
+    let matrix = &SparseMatrix::new(&graph, false).unwrap();
+    let ones = &vec![1.0; END as usize];
+    for size in [usize::MAX, 1 << 62, 1 << 40] {
+        let mut result = ones.clone();
+        refused(linalg::expm_multiply(matrix, ones, size, &[1.0], &mut result));
+        refused(linalg::expm_multiply(matrix, &[], size, &[1.0], &mut []));
+        refused(linalg::spectral_embedding(matrix, &SpectralEmbeddingOptions { k: size, ..Default::default() }));
+        let embedding = SpectralEmbeddingOptions { ncv: Some(size), ..Default::default() };
+        refused(linalg::spectral_embedding(matrix, &embedding));
+        refused(linalg::eigsh(matrix, &EigshOptions { block: size, ..Default::default() }));
+        refused(linalg::randomized_svd(matrix, &RandomizedSvdOptions { k: size, ..Default::default() }));
+        refused(linalg::nmf(matrix, &NmfOptions { n_components: size, ..Default::default() }));
+        let most = EigshOptions { k: 1, max_iterations: size as u64, seed: u64::MAX, ..Default::default() };
+        linalg::eigsh(matrix, &most).unwrap();
+        // More than the matrix has rows is as many.
+        linalg::randomized_svd(matrix, &RandomizedSvdOptions { k: 2, oversamples: size, ..Default::default() })
+            .unwrap();
+        linalg::gmres(matrix, ones, &SolveOptions { restart: size, ..Default::default() }).unwrap();
+        linalg::minres(matrix, ones, &SolveOptions { max_iterations: Some(size as u64), ..Default::default() })
+            .unwrap();
+        refused(linalg::bellman_ford(matrix, &[size as u64], &Default::default(), &mut result));
+        for operand in [Operand::Matrix, Operand::Transpose] {
+            refused(matrix.plan(operand, 1, size as u64));
+            assert!(matrix.plan(operand, size, 0).unwrap().passes > 0);
+        }
     }
 }
