@@ -217,6 +217,9 @@ impl Table {
     /// Then there is no new file, and an old one of that name is unchanged.
     pub fn write(&self, output: impl AsRef<Path>) -> Result<()> {
         let (owner, unit, schema) = (Owner::Image(self.image()), Unit::Vertices, self.schema());
+        // All of it at once, so that the advice of a refusal is enough for all.
+        let writer_bytes = Format::of(output.as_ref())?.writer_bytes(self.rows(), self.columns().len() + 1);
+        self.image().make_room("writing a table", self.reader_bytes().saturating_add(writer_bytes))?;
         let batches = |put: PutBatch<'_>| {
             let mut reader = self.reader()?;
             while let Some(batch) = reader.next_batch()? {

@@ -109,7 +109,7 @@ impl Table {
     pub fn reader_bytes(&self) -> u64 {
         let columns = || self.columns().iter().map(|(_, column)| column);
         let components = columns().filter(|column| matches!(column, Column::Component(_))).count();
-        let name_vertices = columns().any(|column| column.names_groups() || matches!(column, Column::Vertex(_)));
+        let name_vertices = self.order.is_some() || columns().any(Column::names_vertices);
         reading_bytes(self.image(), self.columns().len(), name_vertices, components)
     }
 }
