@@ -96,7 +96,12 @@ fn making_rows(mut rows: Batches, raised: &Raised) -> Batches {
         // The stream of another library may panic on what it holds.
         let batch = outcore::front_ends::guarded(|| Ok(rows.next()));
         lock(&raised).waiting = None;
-        batch.unwrap_or_else(|error| Some(Err(ArrowError::CDataInterface(error))))
+        let batch = batch.unwrap_or_else(|error| Some(Err(ArrowError::CDataInterface(error))));
+        Some(batch?.map_err(|error| match error {
+            ArrowError::ExternalError(_) | ArrowError::CDataInterface(_) => error,
+            // The import of what the stream holds.
+            invalid => ArrowError::CDataInterface(invalid.to_string()),
+        }))
     };
     Box::new(RecordBatchIterator::new(iter::from_fn(next), schema))
 }

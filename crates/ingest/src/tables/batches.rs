@@ -35,11 +35,11 @@ pub fn checked_batches(mut reader: Box<dyn RecordBatchReader + Send>, chosen: Ve
         let mut batches = reader.by_ref().skip_while(|batch| batch.as_ref().is_ok_and(|batch| batch.num_rows() == 0));
         let batch = match making_rows(|| batches.next())? {
             Ok(batch) => batch,
+            // Data of another library that cannot be imported.
+            Err(error @ ArrowError::CDataInterface(_)) => return Some(Err(invalid(&error.to_string()))),
             // An error of our own, such as that of a damaged image whose edges are read, or of the caller's reader.
-            Err(ArrowError::ExternalError(error)) => {
-                return Some(Err(error.downcast::<Error>().map_or_else(Error::Custom, |error| *error)));
-            }
-            Err(error) => return Some(Err(invalid(&error.to_string()))),
+            Err(ArrowError::ExternalError(error)) => return Some(Err(Error::custom(error))),
+            Err(error) => return Some(Err(Error::custom(error))),
         };
         let rows = guarded(|| {
             let batch = batch.project(&chosen).map_err(|error| error.to_string())?;

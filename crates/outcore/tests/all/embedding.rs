@@ -3,7 +3,7 @@
 use outcore::arrow::array::{ArrayRef, Int64Array, RecordBatch, RecordBatchIterator, RecordBatchReader};
 use outcore::arrow::schema::ArrowError;
 use outcore::import::{ImportOptions, InputOptions, Source, from_batches, from_edges, import};
-use outcore::{Error, ErrorKind, Graph, Result, Runtime, RuntimeOptions};
+use outcore::{DegreeCentralityOptions, Error, ErrorKind, Graph, Result, Runtime, RuntimeOptions, degree_centrality};
 use std::error::Error as _;
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
 use std::sync::{Arc, Mutex};
@@ -61,6 +61,39 @@ fn errors_of_the_users_reader_come_back_as_they_were() {
     let error = read(&runtime(64 << 20), || Err(ArrowError::ExternalError(Box::new(Mine(7))))).unwrap_err();
     let Error::Custom(error) = error else { panic!("{error:?}") };
     assert_eq!(error.downcast_ref::<Mine>().map(|mine| mine.0), Some(7));
+    // Of whatever kind of Arrow's.
+    let lost = || Err(ArrowError::IoError("lost".to_owned(), std::io::ErrorKind::ConnectionReset.into()));
+    let error = read(&runtime(64 << 20), lost).unwrap_err();
+    let cause = error.source().and_then(|cause| cause.downcast_ref::<std::io::Error>());
+    assert_eq!(cause.map(std::io::Error::kind), Some(std::io::ErrorKind::ConnectionReset), "{error:?}");
+    let error = read(&runtime(64 << 20), || Err(ArrowError::ParseError("line 3".to_owned()))).unwrap_err();
+    let Error::Custom(error) = error else { panic!("{error:?}") };
+    assert!(matches!(error.downcast_ref(), Some(ArrowError::ParseError(text)) if text == "line 3"), "{error:?}");
+}
+
+#[test]
+fn the_limit_that_a_refused_file_advises_is_enough() {
+    let folder = tempfile::tempdir().unwrap();
+    let image = folder.path().join("rows.oc");
+    let edges = from_edges((0..400_000u32).map(|row| (row, row + 1))).unwrap();
+    import(&runtime(256 << 20), edges, &image, &ImportOptions::default()).unwrap();
+    let write = |memory_bytes: u64, name: &str, is_sorted: bool| -> Result<()> {
+        let graph = Graph::open(&runtime(memory_bytes), &image, Default::default())?;
+        let table = degree_centrality(&graph, &DegreeCentralityOptions::default())?.into_table(&graph)?;
+        let table = if is_sorted { table.sorted("degree_centrality", true)? } else { table };
+        table.write(folder.path().join(name))
+    };
+    for name in ["ranks.parquet", "ranks.arrow", "ranks.csv", "ranks.csv.gz", "ranks.csv.zst", "ranks.jsonl"] {
+        for is_sorted in [false, true] {
+            // The first limit under which all but the file has room.
+            let refusal = (10..100).find_map(|mib| match write(mib << 20, name, is_sorted) {
+                Err(Error::Memory { purpose, .. }) if purpose != "writing a table" => None,
+                other => Some(other),
+            });
+            let advised = refusal.unwrap().unwrap_err().advised_bytes().unwrap();
+            write(advised, name, is_sorted).unwrap_or_else(|error| panic!("{name} {is_sorted} {advised}: {error}"));
+        }
+    }
 }
 
 #[test]
