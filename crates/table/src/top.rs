@@ -102,19 +102,20 @@ impl Table {
 
     pub(crate) fn ranked(&self, name: &str) -> Result<&Column> {
         let column = self.columns().iter().find(|(own, _)| own == name);
-        let wrong = |what: &str| {
+        let wrong = |what: String| {
             let ordered = self.columns().iter().filter(|(_, column)| !column.names_vertices());
             let names: Vec<_> = ordered.map(|(own, _)| format!("`{own}`")).collect();
             let known = match names.is_empty() {
                 true => "none of its columns can rank this table".to_owned(),
                 false => format!("this table can be ranked by {}", names.join(", ")),
             };
-            Error::Usage(format!("{what} `{name}`; {known}"))
+            Error::Usage(format!("{what}; {known}"))
         };
         match column {
-            None => Err(wrong("there is no column")),
+            None if name == "vertex" => Err(wrong("ids have no rank, but the column `vertex` has them".to_owned())),
+            None => Err(wrong(format!("there is no column `{name}`"))),
             Some((_, column)) if column.names_vertices() => {
-                Err(wrong("vertices have no rank, so none can be greatest in"))
+                Err(wrong(format!("vertices have no rank, but the column `{name}` has them")))
             }
             Some((_, column)) => Ok(column),
         }

@@ -170,6 +170,10 @@ fn the_greatest_are_those_of_sorting_all_of_them() {
         assert!(error.contains("can be ranked by `level`"), "{error}");
         let error = table.greatest(1, "depth").unwrap_err().to_string();
         assert!(error.contains("there is no column `depth`"), "{error}");
+        let error = table.greatest(1, "vertex").unwrap_err().to_string();
+        assert!(error.starts_with("ids have no rank, but the column `vertex` has them"), "{error}");
+        let error = table.sorted("parent", false).unwrap_err().to_string();
+        assert!(error.starts_with("vertices have no rank, but the column `parent` has them"), "{error}");
     }
 }
 

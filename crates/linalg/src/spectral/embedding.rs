@@ -140,7 +140,7 @@ impl SpectralEmbeddingOptions {
         let dropped = usize::from(drop_first);
         if k == 0 || k.saturating_add(dropped) > rows {
             let beside = if drop_first { " beside the first eigenvector" } else { "" };
-            let text = format!("expected n_components from 1 to {}{beside}", rows.saturating_sub(dropped));
+            let text = format!("expected columns from 1 to {}{beside}", rows.saturating_sub(dropped));
             return Err(Error::Usage(format!("{text}, found {k}")));
         }
         let options = self.of(k + dropped, Which::LargestAlgebraic);
