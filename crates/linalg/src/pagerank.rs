@@ -102,7 +102,7 @@ pub struct Ranks {
 }
 
 /// Computes the PageRank of every row of a square matrix, whose entry in row i and column j is an edge from i to j. It
-/// has the rules, the defaults and the fixed point of `outcore_algo::pagerank`.
+/// has the rules, the defaults and the fixed point of `outcore::pagerank`.
 ///
 /// *Cost.* A pass over the columns per iteration, and one over the rows before, by values two. 8 bytes per row for each
 /// of one, two or three vectors in memory, and at least a few hundred KiB per worker.

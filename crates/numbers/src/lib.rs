@@ -3,7 +3,7 @@
 //! A [`NumberTable`] is read once, from its first row to its last: [`NumberBlocks`] come from one worker at a time, and
 //! a [`NumberParser`] turns them into elements on any. A [`PlacedTable`] stays in its Parquet or Arrow file, of which
 //! any rows are read. Both convert columns to the one element type of the array. Files are opened, recognized and cut
-//! by [`outcore_ingest::parts`].
+//! by [`parts`](outcore_ingest::parts).
 #![forbid(unsafe_code)]
 
 mod arrow_columns;

@@ -98,7 +98,7 @@ impl Decoder {
         Ok(&self.lists)
     }
 
-    /// Decodes the lists at adjacent places of a page, as if it held no others (`outcore_format::guide`).
+    /// Decodes the lists at adjacent places of a page, as if it held no others (`guide` of the format).
     ///
     /// # Errors
     /// Lengths, widths or neighbours that do not fit.

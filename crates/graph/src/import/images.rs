@@ -88,7 +88,7 @@ impl std::fmt::Debug for Input {
     }
 }
 
-/// Opens paths as one source of edges: files as [`outcore_ingest::open`] does, and images, of which there may be
+/// Opens paths as one source of edges: files as [`open`](outcore_ingest::open) does, and images, of which there may be
 /// several, before or behind files. `part` says what of the images is wanted.
 ///
 /// # Errors
@@ -106,7 +106,7 @@ pub fn open_inputs(
 /// them has columns of its own. `part` says what of the images is wanted.
 ///
 /// # Errors
-/// As for [`outcore_ingest::open`], [`from_batches`], [`Graph::open`] and [`of_graph`].
+/// As for [`open`](outcore_ingest::open), [`from_batches`], [`Graph::open`] and [`of_graph`].
 pub fn open_several(
     runtime: &Runtime,
     inputs: Vec<Input>,

@@ -382,7 +382,7 @@ impl RowFold for Figures {
 /// Describes the columns of `x` (`n x p`). One pass.
 ///
 /// # Errors
-/// An array that is no vector or matrix, or is empty; what [`outcore_array::compute`] refuses.
+/// An array that is no vector or matrix, or is empty; what [`compute`](outcore_array::compute) refuses.
 pub fn describe(runtime: &Runtime, x: &Array) -> Result<Description> {
     let x = matrix(x)?;
     let mut all = figures(&x)?;

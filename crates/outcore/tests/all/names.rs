@@ -2,6 +2,7 @@
 
 use crate::surface::{Place, Public, Sources};
 use std::collections::BTreeMap;
+use std::path::Path;
 use syn::Item;
 
 /// Traits that users implement, and those that the crates of the workspace implement for each other.
@@ -47,6 +48,34 @@ fn check(expected: &str, wrong: impl Fn(&Place, &Public<'_>) -> bool) {
     let wrong = public.iter().filter(|(place, public)| wrong(place, public));
     let wrong: Vec<_> = wrong.map(|(place, public)| format!("{} ({})", public.path, place.join("::"))).collect();
     assert!(wrong.is_empty(), "{expected}, found {} others:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// Readers of the documentation know the facade alone: examples and texts name no other crate. Lines of examples that
+/// are hidden may, and links.
+#[test]
+fn documentation_names_the_facade() {
+    fn look(folder: &Path, wrong: &mut Vec<String>) {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                look(&path, wrong);
+            } else if path.extension().is_some_and(|ending| ending == "rs") {
+                let is_crate = path.ends_with("src/lib.rs");
+                for line in std::fs::read_to_string(&path).unwrap().lines().map(str::trim) {
+                    let text = line.strip_prefix("///").or(line.strip_prefix("//!").filter(|_| is_crate));
+                    let text = text.unwrap_or_default().replace("](outcore_", "](");
+                    if text.contains("outcore_") && !text.starts_with(" # ") {
+                        wrong.push(format!("{}: {line}", path.display()));
+                    }
+                }
+            }
+        }
+    }
+    let mut wrong = Vec::new();
+    for folder in std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/..")).unwrap() {
+        look(&folder.unwrap().path().join("src"), &mut wrong);
+    }
+    assert!(wrong.is_empty(), "expected names under `outcore::`, found\n{}", wrong.join("\n"));
 }
 
 #[test]
