@@ -132,8 +132,8 @@ def test_what_cannot_be_is_refused(tmp_path):
     for given, options, text in (
         (negative, {}, "expected weights of 0 or more in .* for a spectral embedding, found -0.25"),
         (skew, {}, "expected a symmetric matrix"),
-        (matrix, {"n_components": 150}, "expected n_components from 1 to 149 beside the first eigenvector, found 150"),
-        (matrix, {"n_components": 0}, "expected n_components from 1 to 149"),
+        (matrix, {"n_components": 150}, "expected from 1 to 149 columns beside the first eigenvector, found 150"),
+        (matrix, {"n_components": 0}, "expected from 1 to 149 columns"),
         (matrix, {"tol": 2.0}, "expected tol from 0 to 1"),
     ):
         with oc.import_matrix(scipy.sparse.csr_array(given), tmp_path / "m.oc", replace=True) as own:

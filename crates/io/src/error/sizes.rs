@@ -29,7 +29,7 @@ pub fn limit_text(bytes: u64) -> String {
 
 /// A number of bytes with so many digits behind the point below 100, and one less above.
 fn rounded_text(bytes: u64, digits: i32, round: impl Fn(f64) -> f64) -> String {
-    let units = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB"];
+    let units = [if bytes == 1 { "byte" } else { "bytes" }, "KiB", "MiB", "GiB", "TiB", "PiB"];
     let mut value = bytes as f64;
     let mut unit = 0;
     while value >= 1024.0 && unit + 1 < units.len() {
@@ -171,6 +171,7 @@ mod tests {
             let limit = rest.split_once(" are left").unwrap().0;
             assert!(needed != available && limit != advised, "{text}");
         }
+        assert_eq!(differing_texts(1, 0), ["1 byte", "0 bytes"]);
         assert_eq!(differing_texts((9 << 20) + 20_000, 9 << 20), ["9.02 MiB", "9 MiB"]);
         assert_eq!(differing_texts((9 << 30) + 1, 9 << 30), ["9663676417 bytes", "9663676416 bytes"]);
         assert_eq!(differing_texts(9 << 20, 9 << 20), ["9 MiB", "9 MiB"]);

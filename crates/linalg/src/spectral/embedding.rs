@@ -138,10 +138,13 @@ impl SpectralEmbeddingOptions {
     fn eigsh(&self, rows: usize) -> Result<EigshOptions> {
         let &SpectralEmbeddingOptions { k, which: Laplacian { drop_first, .. }, .. } = self;
         let dropped = usize::from(drop_first);
-        if k == 0 || k.saturating_add(dropped) > rows {
+        let Some(most) = rows.checked_sub(dropped).filter(|&most| most > 0) else {
+            let text = format!("expected a graph of {} vertices or more to embed, found {rows}", 1 + dropped);
+            return Err(Error::Usage(text));
+        };
+        if !(1..=most).contains(&k) {
             let beside = if drop_first { " beside the first eigenvector" } else { "" };
-            let text = format!("expected columns from 1 to {}{beside}", rows.saturating_sub(dropped));
-            return Err(Error::Usage(format!("{text}, found {k}")));
+            return Err(Error::Usage(format!("expected from 1 to {most} columns{beside}, found {k}")));
         }
         let options = self.of(k + dropped, Which::LargestAlgebraic);
         options.check(rows)?;

@@ -151,11 +151,12 @@ fn impossible_options_and_unsuitable_matrices_are_refused() {
         spectral_embedding(&matrix, options).unwrap_err().to_string()
     };
     let path = Entries::grid(1, 400);
-    let expected = "expected n_components from 1 to 399 beside the first eigenvector, found 400";
+    let expected = "expected from 1 to 399 columns beside the first eigenvector, found 400";
     assert_eq!(refusal(&path, true, &options(400)), expected);
     let all = SpectralEmbeddingOptions { which: Laplacian { drop_first: false, ..NORMALISED }, ..options(0) };
-    assert_eq!(refusal(&path, true, &all), "expected n_components from 1 to 400, found 0");
-    assert!(refusal(&Entries::new(1, 1), true, &options(1)).contains("from 1 to 0 beside"));
+    assert_eq!(refusal(&path, true, &all), "expected from 1 to 400 columns, found 0");
+    let expected = "expected a graph of 2 vertices or more to embed, found 1";
+    assert_eq!(refusal(&Entries::new(1, 1), true, &options(1)), expected);
     let mut negative = Entries::grid(1, 400);
     negative.add(7, 3, -0.5);
     let expected = "expected weights of 0 or more in";
