@@ -81,6 +81,7 @@ fn state(graph: &Graph) -> impl Layout<Made = (Bitmap, Buffer<u32>)> {
 /// The first vertex that contradicts a rule, a graph that was not generated with the options, too little memory (4.4
 /// bytes per vertex), or a request to stop.
 pub fn verify_bfs(graph: &Graph, options: &GenerateOptions, root: u32, result: &Bfs) -> Result<u64> {
+    result.stats.check_image(graph.image())?;
     let distance = |vertex| result.level(vertex).map(u64::from);
     verify::<Integer>(graph, options, &Tree { root, weights: false, distance, parent: |vertex| result.parent(vertex) })
 }
@@ -91,6 +92,7 @@ pub fn verify_bfs(graph: &Graph, options: &GenerateOptions, root: u32, result: &
 /// # Errors
 /// As those of [`verify_bfs`].
 pub fn verify_sssp(graph: &Graph, options: &GenerateOptions, search: &SsspOptions, result: &Sssp) -> Result<u64> {
+    result.stats.check_image(graph.image())?;
     let distance = |vertex: u32| distance_bits(result.distances[vertex as usize]);
     let parent = |vertex| result.parent(vertex);
     let tree = Tree { root: search.source, weights: search.weights, distance, parent };

@@ -83,7 +83,8 @@ mod kernels {
 /// Verifiers: each checks that a result has the properties that make it right, with another algorithm than computed it.
 ///
 /// Verifiers work out of core like the algorithms: state per vertex in memory, edges by sweeps. An error names the
-/// vertex and the values that contradict each other.
+/// vertex and the values that contradict each other. The result of another graph is a usage error, and so are options
+/// with vertices that the graph does not have.
 pub mod verify {
     // A function `.._bytes` returns the memory that a verifier takes beside the result.
     pub(crate) mod bfs;

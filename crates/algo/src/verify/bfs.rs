@@ -1,6 +1,7 @@
 //! Verifies a breadth-first search: the rules of Graph500, and the choice among possible parents.
 
 use crate::kernels::bfs::{Bfs, BfsOptions};
+use crate::sources::check_vertices;
 use crate::state::{Layout, hubs};
 use crate::verify::Contradiction;
 use crate::visit::count_vertices;
@@ -20,6 +21,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 /// # Errors
 /// The first vertex that contradicts them, or a page that cannot be read.
 pub fn verify_bfs(graph: &Graph, options: &BfsOptions, result: &Bfs) -> Result<()> {
+    result.stats.check_image(graph.image())?;
+    check_vertices(graph, &[options.source])?;
+    check_vertices(graph, options.target.as_slice())?;
     graph.make_room("verification of a search", bfs_bytes(graph))?;
     let (hubs, _) = hubs(graph, Direction::In).make()?;
     let target_depth = options.target.and_then(|target| result.level(target));

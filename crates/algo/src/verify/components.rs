@@ -18,6 +18,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 /// # Errors
 /// The first vertex that contradicts this, too little memory (4 bytes per vertex), or a page that cannot be read.
 pub fn verify_components(graph: &Graph, result: &Components) -> Result<()> {
+    result.stats.check_image(graph.image())?;
     graph.make_room("verification of components", components_bytes(graph))?;
     let label = |v: u32| result.labels[v as usize];
     let wrong = Contradiction::none();

@@ -18,6 +18,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 /// # Errors
 /// The first vertex that contradicts this, too little memory (4.3 bytes per vertex), or a page that cannot be read.
 pub fn verify_core_number(graph: &Graph, result: &CoreNumbers) -> Result<()> {
+    result.stats.check_image(graph.image())?;
     graph.make_room("verification of core numbers", core_numbers_bytes(graph))?;
     let (excess, mut free, mut next) = peeled(graph).make()?;
     let core = |v: u32| result.cores[v as usize];

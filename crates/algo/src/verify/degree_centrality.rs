@@ -22,6 +22,7 @@ pub fn verify_degree_centrality(
     options: &DegreeCentralityOptions,
     result: &DegreeCentrality,
 ) -> Result<()> {
+    result.stats.check_image(graph.image())?;
     graph.make_room("verification of degree centrality", counts(graph).bytes())?;
     let counts = counts(graph).make()?;
     for &direction in options.edges.directions(graph) {

@@ -20,6 +20,7 @@ pub fn verify_label_propagation(
     options: &LabelPropagationOptions,
     result: &LabelPropagation,
 ) -> Result<()> {
+    result.stats.check_image(graph.image())?;
     let count = graph.vertices() as usize;
     graph.make_room("verification of labels", label_propagation_bytes(graph))?;
     let ids = IdLookup::new(graph.image())?;

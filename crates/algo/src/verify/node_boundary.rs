@@ -1,6 +1,7 @@
 //! Verifies a node boundary by the in-lists of all vertices.
 
 use crate::kernels::node_boundary::{NodeBoundary, NodeBoundaryOptions};
+use crate::sources::check_vertices;
 use crate::state::{Layout, bitmap};
 use crate::verify::{Contradiction, check_equal};
 use outcore_graph::{Bitmap, Direction, Frontier, Graph, ListFold, ListPart, fold};
@@ -13,6 +14,8 @@ use outcore_table::distance_bits;
 /// # Errors
 /// The first vertex with another number of edges, too little memory (a bit per vertex), or a page that cannot be read.
 pub fn verify_node_boundary(graph: &Graph, options: &NodeBoundaryOptions, result: &NodeBoundary) -> Result<()> {
+    result.stats.check_image(graph.image())?;
+    check_vertices(graph, &options.vertices)?;
     graph.make_room("verification of a node boundary", node_boundary_bytes(graph))?;
     let set = set(graph).make()?;
     options.vertices.iter().for_each(|&vertex| _ = set.insert(vertex));

@@ -9,6 +9,7 @@ use crate::convergence::StoppedBy;
 use crate::estimate::longest_lists;
 use crate::kernels::pagerank::{Dangling, PageRank, PageRankMethod, PageRankOptions};
 use crate::kernels::personalized_pagerank::{PersonalizedPageRank, PersonalizedPageRankOptions};
+use crate::sources::check_vertices;
 use crate::state::{Layout, array, degrees};
 use crate::visit::for_each_list;
 use outcore_graph::{Direction, Edges, Frontier, Graph, ListPart, vertex_sum};
@@ -34,6 +35,7 @@ const SUM_ROUNDING: f64 = 1e-9;
 /// # Errors
 /// Ranks that contradict this, too little memory (12 bytes per vertex, 16 with weights), or a page that cannot be read.
 pub fn verify_pagerank(graph: &Graph, options: &PageRankOptions, result: &PageRank) -> Result<()> {
+    result.stats.check_image(graph.image())?;
     let claim = Claim { iterations: result.iterations, residual: result.residual, stopped_by: result.stopped_by };
     claim.check(options, graph.vertices())?;
     let share = 1.0 / graph.vertices() as f64;
@@ -49,6 +51,8 @@ pub fn verify_personalized_pagerank(
     options: &PersonalizedPageRankOptions,
     result: &PersonalizedPageRank,
 ) -> Result<()> {
+    result.stats.check_image(graph.image())?;
+    options.seeds.iter().flatten().try_for_each(|seed| check_vertices(graph, &[seed.0]))?;
     if result.ranks.len() != options.seeds.len() {
         let expected = format!("ranks for {} sets of seeds", options.seeds.len());
         return Err(Error::verification(expected, result.ranks.len().to_string()));

@@ -12,6 +12,7 @@ use outcore_table::distance_bits;
 /// A vertex of another reciprocity, another overall reciprocity, too little memory for the longest lists, or a page
 /// that cannot be read.
 pub fn verify_reciprocity(graph: &Graph, result: &Reciprocity) -> Result<()> {
+    result.stats.check_image(graph.image())?;
     let (mut all_both, mut all_ends, mut loops) = (0, 0, 0);
     for lists in lists_of_all(graph) {
         let (vertex, out, into) = lists?;

@@ -3,7 +3,7 @@
 use crate::kernels::all_pairs::{AllPairs, AllPairsOptions};
 use crate::kernels::betweenness_centrality::{Betweenness, BetweennessOptions};
 use crate::kernels::searches::reach::{MultiSourceBfs, MultiSourceBfsOptions, Reach};
-use crate::sources::Sources;
+use crate::sources::{Sources, check_vertices};
 use crate::state::{Layout, array};
 use crate::verify::components::{find, forest, trees};
 use crate::visit::{for_each_list, for_each_vertex};
@@ -22,6 +22,9 @@ const SCALE: f64 = f64::from_bits((1023 + 900) << 52);
 /// The first source or vertex with another result, too little memory (16.5 bytes per vertex), or a page
 /// that cannot be read.
 pub fn verify_multi_source_bfs(graph: &Graph, options: &MultiSourceBfsOptions, result: &MultiSourceBfs) -> Result<()> {
+    result.stats.check_image(graph.image())?;
+    check_vertices(graph, &options.sources)?;
+    check_vertices(graph, &options.targets)?;
     graph.make_room("verification of searches", searches_bytes(graph))?;
     let (reached_by, sums, mut levels) = counts(graph).make()?;
     let limit = options.depth_limit.unwrap_or(u32::MAX);
@@ -82,6 +85,7 @@ fn levels(graph: &Graph) -> impl Layout<Made = Buffer<AtomicU32>> {
 /// # Errors
 /// As with [`verify_multi_source_bfs`].
 pub fn verify_all_pairs(graph: &Graph, options: &AllPairsOptions, result: &AllPairs) -> Result<()> {
+    result.search.stats.check_image(graph.image())?;
     let sources = checked_sources(graph, &options.sources, &result.sources)?;
     let searches = MultiSourceBfsOptions { sources: sources.to_vec(), targets: sources.to_vec(), depth_limit: None };
     verify_multi_source_bfs(graph, &searches, &result.search)?;
@@ -156,6 +160,7 @@ fn diameter_bounds(graph: &Graph, searches: &[(u32, Reach, Reach)]) -> Result<(u
 /// The first vertex whose number differs by more than rounding, too little memory (32.5 bytes per vertex), or a page
 /// that cannot be read.
 pub fn verify_betweenness_centrality(graph: &Graph, options: &BetweennessOptions, result: &Betweenness) -> Result<()> {
+    result.stats.check_image(graph.image())?;
     let sources = checked_sources(graph, &options.sources, &result.sources)?;
     graph.make_room("verification of betweenness", betweenness_bytes(graph))?;
     let (sums, mut paths, mut depends, mut levels, mut order) = paths(graph).make()?;

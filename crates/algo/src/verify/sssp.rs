@@ -1,6 +1,7 @@
 //! Verifies shortest paths: every distance is the least that the in-edges offer, and parents lead to the source.
 
 use crate::kernels::sssp::{Sssp, SsspOptions};
+use crate::sources::check_vertices;
 use crate::state::Layout;
 use crate::verify::{Contradiction, check_equal, follow_parents, ways};
 use outcore_format::WeightKind;
@@ -17,6 +18,8 @@ use outcore_table::distance_bits;
 /// # Errors
 /// The first vertex that contradicts this, too little memory (2 bits per vertex), or a page that cannot be read.
 pub fn verify_sssp(graph: &Graph, options: &SsspOptions, result: &Sssp) -> Result<()> {
+    result.stats.check_image(graph.image())?;
+    check_vertices(graph, &[options.source])?;
     graph.make_room("verification of shortest paths", sssp_bytes(graph))?;
     let wrong = Contradiction::none();
     let edges = Edges::new(Direction::In, options.weights);

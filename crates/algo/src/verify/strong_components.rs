@@ -19,6 +19,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 /// # Errors
 /// The first vertex that contradicts this, too little memory (12.5 bytes per vertex), or a page that cannot be read.
 pub fn verify_strong_components(graph: &Graph, result: &Components) -> Result<()> {
+    result.stats.check_image(graph.image())?;
     graph.make_room("verification of strong components", strong_components_bytes(graph))?;
     let (reached, mut mapper) = searching(graph).make()?;
     let check = StrongCheck { graph, labels: &result.labels, reached, wrong: Contradiction::none() };

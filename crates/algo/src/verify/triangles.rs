@@ -29,6 +29,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 /// A vertex or a sum that contradicts this, too little memory (8 bytes per vertex, 16 with directions), or a page that
 /// cannot be read.
 pub fn verify_triangles(graph: &Graph, result: &Triangles) -> Result<()> {
+    result.stats.check_image(graph.image())?;
     let count = |vertex: u32| result.counts[vertex as usize];
     let error = |expected: String, vertex| {
         Error::verification(expected, format!("{} at vertex {vertex} of the image", count(vertex)))
@@ -61,6 +62,7 @@ pub fn verify_triangles(graph: &Graph, result: &Triangles) -> Result<()> {
 /// A vertex or a sum that contradicts this, too little memory (8 bytes per vertex, 16 with directions), or a page that
 /// cannot be read.
 pub fn verify_clustering(graph: &Graph, result: &Clustering) -> Result<()> {
+    result.stats.check_image(graph.image())?;
     let (possible, closed): (Possible, fn(&Corner) -> u64) = match graph.is_directed() {
         true => (choices, |corner| corner.choices),
         false => (pairs, |corner| 2 * corner.triangles),
@@ -79,6 +81,7 @@ pub fn verify_clustering(graph: &Graph, result: &Clustering) -> Result<()> {
 /// A vertex or a sum that contradicts this, too little memory (8 bytes per vertex, 16 with directions), or a page that
 /// cannot be read.
 pub fn verify_lcc(graph: &Graph, result: &Lcc) -> Result<()> {
+    result.stats.check_image(graph.image())?;
     let closed: fn(&Corner) -> u64 = match graph.is_directed() {
         true => |corner| corner.opposite,
         false => |corner| 2 * corner.triangles,
@@ -159,6 +162,7 @@ fn close(expected: f64, claimed: f64, what: &str) -> Result<()> {
 /// A vertex or a statistic that contradicts this, too little memory (12 bytes per vertex, 20 with directions, and 4 per
 /// vertex found), or a page that cannot be read.
 pub fn verify_scan_statistics(graph: &Graph, options: &ScanStatisticsOptions, result: &ScanStatistics) -> Result<()> {
+    result.stats.check_image(graph.image())?;
     let wanted = options.top.min(graph.vertices()) as usize;
     let rows = result.vertices.len();
     if (rows, result.statistics.len()) != (wanted, wanted) {

@@ -8,3 +8,4 @@ mod refusals;
 mod saving;
 mod surface;
 mod tasks;
+mod verifiers;
