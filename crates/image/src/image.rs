@@ -529,7 +529,7 @@ impl Image {
             return Ok(());
         }
         // Room for all pages and some more, because files do not fill sets evenly.
-        let wanted = (pages + pages / 4 + 64) * (PAGE_BYTES as u64 + 64);
+        let wanted = pages.saturating_add(pages / 4 + 64).saturating_mul(PAGE_BYTES as u64 + 64);
         let wanted = wanted.min(self.opened.options.cache_bytes.unwrap_or(u64::MAX));
         self.opened.cache.fill(&self.runtime, wanted)
     }

@@ -8,6 +8,8 @@ use std::path::Path;
 
 /// Interval at which a wait for data checks for a request to stop.
 const POLL_MS: libc::c_int = 50;
+/// The memory of a machine that does not tell it: more than any has.
+const UNKNOWN_MACHINE_BYTES: u64 = 1 << 48;
 
 /// Makes the allocator return freed memory of more than 128 KiB to the operating system at once, which it otherwise
 /// stops doing after some of these: memory that it keeps counts in the process beside its replacement. For a process of
@@ -161,6 +163,13 @@ pub(crate) fn free_memory_bytes() -> u64 {
     let limits = resource_limits().into_iter().zip(["VmSize:", "VmData:"]);
     let of_process = limits.filter_map(|(limit, field)| Some(limit?.saturating_sub(status_bytes(field))));
     of_process.chain(cgroup_free_bytes()).fold(machine.unwrap_or(1 << 30), u64::min)
+}
+
+/// The memory of the machine and of its swap files, in bytes.
+pub(crate) fn machine_memory_bytes() -> u64 {
+    let text = read_to_string("/proc/meminfo").unwrap_or_default();
+    let [memory, swap] = ["MemTotal:", "SwapTotal:"].map(|field| field_bytes(&text, field));
+    memory.map_or(UNKNOWN_MACHINE_BYTES, |bytes| bytes.saturating_add(swap.unwrap_or(0)))
 }
 
 /// The limits of the addresses of the process (`ulimit -v`) and of its data (`ulimit -d`), where it has such.

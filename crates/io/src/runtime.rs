@@ -6,7 +6,7 @@ use crate::backend::Backend;
 use crate::budget::Budget;
 use crate::error::{Error, Result};
 use crate::lock::{into_inner, lock};
-use crate::process::{current_memory_bytes, free_memory_bytes};
+use crate::process::{current_memory_bytes, free_memory_bytes, machine_memory_bytes};
 use crate::shared_cache::{CacheShare, SharedCache};
 use std::any::Any;
 use std::cell::{Cell, RefCell};
@@ -25,8 +25,9 @@ const CANCEL_CHECK: Duration = Duration::from_millis(50);
 /// Limits and resources of a runtime.
 #[derive(Clone, Debug, Default)]
 pub struct RuntimeOptions {
-    /// The limit for all memory of the process, in bytes; `None` takes half of the free memory of the machine, its
-    /// cgroup or its resource limits (`ulimit`), plus the memory that counts as held by the process.
+    /// The limit for all memory of the process, in bytes, at most what the machine has and can swap; `None` takes half
+    /// of the free memory of the machine, its cgroup or its resource limits (`ulimit`), plus the memory that counts as
+    /// held by the process.
     pub memory_bytes: Option<u64>,
     /// Whether the limit excludes memory that the process already holds, such as that of an interpreter and its
     /// libraries.
@@ -138,7 +139,7 @@ impl Runtime {
         let threads = thread_count(options.threads, processors().min(MOST_THREADS))?;
         let process_bytes = if options.beside_process { 0 } else { current_memory_bytes() };
         let limit = match options.memory_bytes {
-            Some(bytes) => bytes,
+            Some(bytes) => bytes.min(machine_memory_bytes()),
             None => process_bytes + free_memory_bytes() / 2,
         };
         let budget = Arc::new(Budget::new(limit, process_bytes)?);

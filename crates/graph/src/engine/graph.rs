@@ -453,6 +453,8 @@ impl Graph {
     }
 
     /// The vertices whose lists begin in some pages, and how many pages these lists lie in. All pages together have all
+        let last = pages.end.min(lists.pages);
+        let pages = pages.start.min(last)..last;
     /// vertices.
     pub fn begun_in(&self, direction: Direction, pages: Range<u64>) -> (Range<u32>, u64) {
         let (lists, end) = (self.list_pages(direction), 2 * self.vertices());

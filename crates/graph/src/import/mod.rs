@@ -124,7 +124,7 @@ pub fn import_into_memory(runtime: &Runtime, source: Source, options: &ImportOpt
     // A later refusal advises a limit that is enough; without a known number of edges, one that is half as large again.
     let limit_bytes = match source.facts().edges {
         Some(_) => budget.limit_for(enough_bytes, available_bytes),
-        None => budget.limit_bytes() / 2 * 3,
+        None => (budget.limit_bytes() / 2).saturating_mul(3),
     };
     let report =
         import(&within_memory, source, &image, options).map_err(|error| error.advising_at_least(limit_bytes))?;

@@ -243,7 +243,7 @@ impl<'a, P: VertexProgram> Engine<'a, P> {
         graph.make_room("a vertex program", bytes)?;
         let free_bytes = budget.available_bytes().saturating_sub(bytes);
         let message_bytes = options.message_bytes.unwrap_or((free_bytes / 4).min(1 << 30));
-        graph.make_room("a vertex program and its messages", bytes + message_bytes)?;
+        graph.make_room("a vertex program and its messages", bytes.saturating_add(message_bytes))?;
         let (mut prepared, mut weights) = (SweepStats::default(), Vec::new());
         let states_reservation = budget.reserve("the states of a vertex program", states_bytes::<P>(graph))?;
         let mut active = Active::new(graph)?;

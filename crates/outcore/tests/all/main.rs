@@ -3,6 +3,7 @@
 mod arrays;
 mod closures;
 mod embedding;
+mod extremes;
 mod names;
 mod refusals;
 mod saving;
