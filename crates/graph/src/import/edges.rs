@@ -15,11 +15,11 @@
 use super::job::Job;
 use super::options::Duplicates;
 use outcore_image::Result;
-use outcore_ingest::Facts;
+use outcore_ingest::{BatchWeights, Facts};
 use outcore_io::backend::{Location, Memory, Open};
 use outcore_io::buffer::raw_bytes_mut;
 use outcore_io::{Buffer, DataFile, Error, Writer, bytes_text};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
 pub(super) const SEGMENT_BYTES: u64 = 64 << 20;
@@ -45,6 +45,19 @@ pub(super) fn edge_words(facts: &Facts, duplicates: Duplicates) -> usize {
         _ if !facts.attributes.is_empty() => 3,
         None => 1,
         Some(_) => 2 + usize::from(has_place) + usize::from(facts.is_complex),
+    }
+}
+
+/// Refuses weights that are not finite numbers: a parser of the user's own may find such. `path` is the input.
+pub(super) fn check_finite(weights: &BatchWeights, path: &Path) -> Result<()> {
+    let found = match weights {
+        BatchWeights::None | BatchWeights::Integer(_) => None,
+        BatchWeights::Real(weights) => weights.iter().find(|weight| !weight.is_finite()),
+        BatchWeights::Complex(weights) => weights.as_flattened().iter().find(|part| !part.is_finite()),
+    };
+    match found {
+        Some(weight) => Err(Error::input(path, None, "weights that are finite numbers", weight.to_string())),
+        None => Ok(()),
     }
 }
 

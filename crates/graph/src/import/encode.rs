@@ -352,11 +352,8 @@ impl<'a> Encoder<'a> {
                 one
             }
         };
-        // Infinities of both signs have no sum, nor have numbers whose sum is beyond the range; what was no number
-        // stays none.
-        let sum = f64::from_bits(self.weight[part]);
-        has_no_sum |= real && sum.is_nan() && !one_real.is_nan() && !other_real.is_nan();
-        has_no_sum |= real && sum.is_infinite() && one_real.is_finite() && other_real.is_finite();
+        // All weights are finite, and their sum may be beyond the range.
+        has_no_sum |= real && !f64::from_bits(self.weight[part]).is_finite();
         if has_no_sum {
             self.stats.overflow = Some(self.stats.overflow.map_or(edge, |before| before.min(edge)));
         }

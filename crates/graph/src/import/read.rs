@@ -4,7 +4,7 @@
 //! The chunks differ with the number of workers; results that are computed from all of them do not.
 
 use super::attributes::{Attributes, AttributesWriter};
-use super::edges::{EdgeFile, Segment};
+use super::edges::{EdgeFile, Segment, check_finite};
 use super::ids::dictionary::{Dictionary, Direct, GROUP_EDGES, Group, Hashed};
 use super::ids::runs::{Run, RunWriter};
 use super::job::Job;
@@ -465,6 +465,7 @@ impl<'a> Worker<'a> {
                 self.input.huge |= huge;
             }
         }
+check_finite(&batch.weights, self.shared.parser.path())?;
         self.note_weights(&batch.weights, batch.sequence);
         self.edges.set_real(matches!(batch.weights, BatchWeights::Real(_) | BatchWeights::Complex(_)))?;
         let mut at = 0;

@@ -82,7 +82,8 @@ impl Translation<'_> {
         for _ in 0..self.job.plan.workers {
             let sinks = streams.iter().zip(self.layouts);
             let sinks = sinks.map(|(streams, layout)| streams.sink(self.job.runtime, layout.partitions.len().max(1)));
-            distributors.push(Mutex::new(Distributor { sinks: sinks.collect::<Result<_>>()?, fingerprint: 0 }));
+            let sinks = sinks.collect::<Result<_>>()?;
+            distributors.push(Mutex::new(Distributor { sinks, sides: self.sides(), fingerprint: 0 }));
         }
         let edges = chunks.iter().flat_map(|chunk| &chunk.segments).map(|segment| segment.words * 8).sum();
         let progress = self.job.runtime.task("distributing", Unit::Bytes, Some(edges));
@@ -132,6 +133,12 @@ impl Translation<'_> {
         Ok(repeated)
     }
 
+    fn sides(&self) -> Sides {
+        // In every order rows come first.
+        let rows = self.job.rows.map(|rows| u32::try_from(rows).unwrap_or(u32::MAX));
+        Sides { sources_end: rows.unwrap_or(u32::MAX), first_target: rows.unwrap_or(0) }
+    }
+
     fn translate(
         &self,
         table: &Table,
@@ -177,9 +184,34 @@ impl Translation<'_> {
     }
 }
 
+/// The vertices from which edges may lead, and those to which they may: all, but in a rectangular matrix.
+#[derive(Clone, Copy)]
+struct Sides {
+    sources_end: u32,
+    first_target: u32,
+}
+
 struct Distributor<'a> {
     sinks: Vec<Sink<'a>>,
+    sides: Sides,
     fingerprint: u64,
+}
+
+impl Sides {
+    #[inline(always)]
+    fn check(self, source: u32, target: u32) -> Result<()> {
+        if source < self.sources_end && target >= self.first_target { Ok(()) } else { Err(self.refusal(source)) }
+    }
+
+    #[cold]
+    fn refusal(self, source: u32) -> Error {
+        let found = if source < self.sources_end { "to a row" } else { "from a column" };
+        Error::Usage(format!(
+            "expected edges from rows to columns, since the first {} vertices as their ids sort are to be rows, found \
+             an edge {found}",
+            self.sources_end
+        ))
+    }
 }
 
 impl Distributor<'_> {
@@ -191,6 +223,7 @@ impl Distributor<'_> {
             }
             let (source, source_class) = table.get(word as u32);
             let (target, target_class) = table.get((word >> 32) as u32);
+            self.sides.check(source, target)?;
             self.fingerprint = self.fingerprint.wrapping_add(mix(u64::from(source) << 32 | u64::from(target)));
             let (partition, record) = out.record(source, target, target_class);
             self.sinks[0].push(partition, record)?;
@@ -221,6 +254,7 @@ impl Distributor<'_> {
             record[1] = weight;
             let (source, source_class) = table.get(edge[0] as u32);
             let (target, target_class) = table.get((edge[0] >> 32) as u32);
+            self.sides.check(source, target)?;
             let ends = u64::from(source) << 32 | u64::from(target);
             let hash = mix(mix(ends).wrapping_add(weight));
             let hash = edge.get(3).map_or(hash, |&imaginary| mix(hash.wrapping_add(imaginary)));

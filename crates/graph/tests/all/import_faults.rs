@@ -184,8 +184,13 @@ fn inputs_that_contradict_themselves_are_refused() {
     let weights = Some(vec![9e18, 9e18]);
     let large = Given { edges: vec![edge(1, 2); 2], weights, integer_weights: true, ..Given::default() };
     refuse(large, sum.clone(), "sum does not");
-    let weights = Some(vec![f64::INFINITY, f64::NEG_INFINITY]);
+    let weights = Some(vec![f64::MAX, f64::MAX]);
     refuse(Given { edges: vec![edge(1, 2); 2], weights, ..Given::default() }, sum, "sum does not");
+    for weight in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+        let weights = Some(vec![1.5, weight]);
+        let infinite = Given { edges: vec![edge(1, 2); 2], weights, ..Given::default() };
+        refuse(infinite, ImportOptions::default(), "by hand: expected weights that are finite numbers");
+    }
     let many = Given { declared: Some((0, 1 << 32)), ..Given::default() };
     refuse(many, ImportOptions::default(), "at most 4294967295 vertices");
     let far = Given { declared: Some((u64::MAX, 2)), ..Given::default() };
