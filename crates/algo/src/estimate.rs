@@ -7,7 +7,8 @@ use outcore_table::{ColumnKind, IdStream};
 /// The memory of the ids that a report looks up, a few at a time.
 const REPORT_BYTES: u64 = 1 << 20;
 
-/// The estimated memory, passes and reads of an operation.
+/// The estimated memory, passes and reads of an operation. Options out of range are refused by the run, not by its
+/// estimate, which means nothing then.
 #[derive(Clone, Debug, PartialEq)]
 #[must_use]
 #[non_exhaustive]

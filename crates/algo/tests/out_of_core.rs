@@ -288,11 +288,11 @@ fn triangles_are_counted_in_as_many_blocks_as_the_limit_asks_for() {
             };
             // With a limit that is ample first, to learn what is needed at least.
             let graph = open(256 << 20);
-            let needs = estimate_lcc(&graph);
+            let needs = estimate_lcc(&graph, &LccOptions::default());
             let left = graph.runtime().budget().available_bytes();
             let wanted = (needs.state_bytes as f64 * least_times) as u64;
             let _rest = graph.runtime().budget().reserve("a test", left - wanted).unwrap();
-            let estimate = estimate_lcc(&graph);
+            let estimate = estimate_lcc(&graph, &LccOptions::default());
             let found = lcc(&graph, &LccOptions::default()).unwrap();
             let blocks = found.stats.steps.iter().filter(|step| step.name == "block").count();
             let (passes, estimated) = (found.stats.passes, estimate.passes);

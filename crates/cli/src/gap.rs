@@ -68,11 +68,11 @@ pub fn gap(args: &GapArgs) -> Result<()> {
 fn check_room(graph: &Graph, sources: &[u32]) -> Result<()> {
     let between = between_options(&sources[..sources.len().min(SOURCES_AT_ONCE)]);
     let mut needs = vec![
-        outcore::estimate_bfs(graph),
+        outcore::estimate_bfs(graph, &Default::default()),
         outcore::estimate_pagerank(graph, &rank_options()),
-        outcore::estimate_components(graph),
+        outcore::estimate_components(graph, &Default::default()),
         outcore::estimate_betweenness_centrality(graph, &between),
-        outcore::estimate_triangles(graph),
+        outcore::estimate_triangles(graph, &Default::default()),
     ];
     if graph.weight_name().is_some() {
         needs.push(outcore::estimate_sssp(graph, &path_options(sources[0])));

@@ -4,7 +4,7 @@ use crate::declared::prelude::*;
 use crate::kernels::bfs::{Bfs, BfsOptions, bfs};
 
 /// The estimate for a search over this graph.
-pub fn estimate_bfs(graph: &Graph) -> Estimate {
+pub fn estimate_bfs(graph: &Graph, _options: &BfsOptions) -> Estimate {
     kernels::bfs::estimate(graph).verified_in(verify::bfs::bfs_bytes(graph))
 }
 
@@ -89,7 +89,7 @@ static KERNEL: Typed<BfsOptions, Bfs> = Typed {
             target,
         })
     },
-    estimate: |graph, _| estimate_bfs(graph),
+    estimate: estimate_bfs,
     run: bfs,
     verify: verify::verify_bfs,
     report,

@@ -5,7 +5,7 @@ use crate::kernels::clustering::{Clustering, ClusteringOptions, clustering};
 
 /// The estimate for the clustering coefficients of this graph; the passes are what the memory limit leaves room
 /// for.
-pub fn estimate_clustering(graph: &Graph) -> Estimate {
+pub fn estimate_clustering(graph: &Graph, _options: &ClusteringOptions) -> Estimate {
     kernels::clustering::estimate(graph).verified_in(verify::triangles::corners_bytes(graph))
 }
 
@@ -48,7 +48,7 @@ pub static CLUSTERING: Algorithm = Algorithm {
 
 static KERNEL: Typed<ClusteringOptions, Clustering> = Typed {
     options: |_, _| Ok(ClusteringOptions {}),
-    estimate: |graph, _| estimate_clustering(graph),
+    estimate: estimate_clustering,
     run: clustering,
     verify: |graph, _, result| verify::verify_clustering(graph, result),
     report: |outcome, say| {

@@ -4,7 +4,7 @@ use crate::declared::prelude::*;
 use crate::kernels::components::{Components, ComponentsOptions, components};
 
 /// The estimate for finding components of this graph.
-pub fn estimate_components(graph: &Graph) -> Estimate {
+pub fn estimate_components(graph: &Graph, _options: &ComponentsOptions) -> Estimate {
     kernels::components::estimate(graph).verified_in(verify::components::components_bytes(graph))
 }
 
@@ -47,7 +47,7 @@ pub(crate) const SIZES: Option<ReportNeeds> =
 
 static KERNEL: Typed<ComponentsOptions, Components> = Typed {
     options: |_, _| Ok(ComponentsOptions {}),
-    estimate: |graph, _| estimate_components(graph),
+    estimate: estimate_components,
     run: components,
     verify: |graph, _, result| verify::verify_components(graph, result),
     report: |outcome, say| outcome.result.report(outcome.graph, say),

@@ -4,7 +4,7 @@ use crate::declared::prelude::*;
 use crate::kernels::core_number::{CoreNumbers, CoreNumbersOptions, core_number};
 
 /// The estimate for finding core numbers of this graph.
-pub fn estimate_core_number(graph: &Graph) -> Estimate {
+pub fn estimate_core_number(graph: &Graph, _options: &CoreNumbersOptions) -> Estimate {
     kernels::core_number::estimate(graph).verified_in(verify::core_number::core_numbers_bytes(graph))
 }
 
@@ -39,7 +39,7 @@ pub static CORE_NUMBER: Algorithm = Algorithm {
 
 static KERNEL: Typed<CoreNumbersOptions, CoreNumbers> = Typed {
     options: |_, _| Ok(CoreNumbersOptions {}),
-    estimate: |graph, _| estimate_core_number(graph),
+    estimate: estimate_core_number,
     run: core_number,
     verify: |graph, _, result| verify::verify_core_number(graph, result),
     report: |outcome, say| say_line(say, format_args!("the greatest core number is {}", outcome.result.max_core)),

@@ -5,7 +5,7 @@ use crate::kernels::clustering::{Lcc, LccOptions, lcc};
 
 /// The estimate for computing the local clustering coefficients of this graph; the passes are what the memory limit
 /// leaves room for.
-pub fn estimate_lcc(graph: &Graph) -> Estimate {
+pub fn estimate_lcc(graph: &Graph, _options: &LccOptions) -> Estimate {
     kernels::clustering::estimate(graph).verified_in(verify::triangles::corners_bytes(graph))
 }
 
@@ -33,7 +33,7 @@ pub static LCC: Algorithm = Algorithm {
 
 static KERNEL: Typed<LccOptions, Lcc> = Typed {
     options: |_, _| Ok(LccOptions {}),
-    estimate: |graph, _| estimate_lcc(graph),
+    estimate: estimate_lcc,
     run: lcc,
     verify: |graph, _, result| verify::verify_lcc(graph, result),
     report: |outcome, say| say_line(say, format_args!("average {}", outcome.result.average)),

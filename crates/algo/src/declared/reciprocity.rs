@@ -4,7 +4,7 @@ use crate::declared::prelude::*;
 use crate::kernels::reciprocity::{Reciprocity, ReciprocityOptions, reciprocity};
 
 /// The estimate for computing reciprocities over this graph.
-pub fn estimate_reciprocity(graph: &Graph) -> Estimate {
+pub fn estimate_reciprocity(graph: &Graph, _options: &ReciprocityOptions) -> Estimate {
     kernels::reciprocity::estimate(graph).verified_in(verify::loops_bytes(graph))
 }
 
@@ -40,7 +40,7 @@ pub static RECIPROCITY: Algorithm = Algorithm {
 
 static KERNEL: Typed<ReciprocityOptions, Reciprocity> = Typed {
     options: |_, _| Ok(ReciprocityOptions {}),
-    estimate: |graph, _| estimate_reciprocity(graph),
+    estimate: estimate_reciprocity,
     run: reciprocity,
     verify: |graph, _, result| verify::verify_reciprocity(graph, result),
     report: |outcome, say| say_line(say, format_args!("overall reciprocity {}", outcome.result.overall)),

@@ -6,7 +6,7 @@ use crate::kernels::components::Components;
 use crate::kernels::strong_components::{StrongComponentsOptions, strong_components};
 
 /// The estimate for finding strongly connected components of this graph; the passes are those of most graphs.
-pub fn estimate_strong_components(graph: &Graph) -> Estimate {
+pub fn estimate_strong_components(graph: &Graph, _options: &StrongComponentsOptions) -> Estimate {
     kernels::strong_components::estimate(graph).verified_in(verify::strong_components::strong_components_bytes(graph))
 }
 
@@ -41,7 +41,7 @@ pub static STRONGLY_CONNECTED_COMPONENTS: Algorithm = Algorithm {
 
 static KERNEL: Typed<StrongComponentsOptions, Components> = Typed {
     options: |_, _| Ok(StrongComponentsOptions::default()),
-    estimate: |graph, _| estimate_strong_components(graph),
+    estimate: estimate_strong_components,
     run: strong_components,
     verify: |graph, _, result| verify::verify_strong_components(graph, result),
     report: |outcome, say| outcome.result.report(outcome.graph, say),

@@ -4,7 +4,7 @@ use crate::declared::prelude::*;
 use crate::kernels::triangles::{Triangles, TrianglesOptions, triangles};
 
 /// The estimate for counting the triangles of this graph; the passes are what the memory limit leaves room for.
-pub fn estimate_triangles(graph: &Graph) -> Estimate {
+pub fn estimate_triangles(graph: &Graph, _options: &TrianglesOptions) -> Estimate {
     kernels::triangles::estimate(graph).verified_in(verify::triangles::corners_bytes(graph))
 }
 
@@ -36,7 +36,7 @@ pub static TRIANGLES: Algorithm = Algorithm {
 
 static KERNEL: Typed<TrianglesOptions, Triangles> = Typed {
     options: |_, _| Ok(TrianglesOptions {}),
-    estimate: |graph, _| estimate_triangles(graph),
+    estimate: estimate_triangles,
     run: triangles,
     verify: |graph, _, result| verify::verify_triangles(graph, result),
     report: |outcome, say| say_line(say, format_args!("{} triangles", outcome.result.total)),

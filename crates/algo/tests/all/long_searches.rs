@@ -137,7 +137,7 @@ fn searches_of_long_graphs_are_those_of_the_model_and_the_same_bits_everywhere()
             }
             // With no memory for anything else there are steps alone.
             let steps = open(&image, 2, None, Some(0));
-            let _reservation = leave_only(&steps, estimate_bfs(&steps).state_bytes);
+            let _reservation = leave_only(&steps, estimate_bfs(&steps, &BfsOptions::default()).state_bytes);
             let expected = bfs(&steps, &options).unwrap();
             assert!(asynchronous(&expected.stats).is_none(), "{name}");
             let expected = bfs_numbers(&expected);
@@ -160,7 +160,7 @@ fn limits_and_targets_are_those_of_the_steps() {
     let given = Given::new(25_600, edges, false);
     let image = given.image(directory.path(), OrderChoice::Input);
     let (graph, steps) = (open(&image, 2, None, None), open(&image, 2, None, Some(0)));
-    let _reservation = leave_only(&steps, estimate_bfs(&steps).state_bytes);
+    let _reservation = leave_only(&steps, estimate_bfs(&steps, &BfsOptions::default()).state_bytes);
     let levels = Model::new(&given).levels(source);
     let at = |level| levels.iter().position(|&there| there == Some(level)).unwrap() as u32;
     for (depth_limit, target) in
@@ -244,7 +244,7 @@ fn pages_in_the_order_of_the_search_are_visited_a_few_times_and_read_once() {
         }
         // Without a cache, and with less memory for decoded pages than the pages take, they are read again and again.
         let graph = open(&image, 2, None, Some(0));
-        let _reservation = leave_only(&graph, estimate_bfs(&graph).state_bytes + 200_000);
+        let _reservation = leave_only(&graph, estimate_bfs(&graph, &BfsOptions::default()).state_bytes + 200_000);
         let found = bfs(&graph, &BfsOptions::default()).unwrap();
         let step = asynchronous(&found.stats).unwrap();
         assert!(step.sweep.bytes_read >= graph.pages(Direction::Out) / 2 * PAGE_BYTES, "{name}");
