@@ -27,7 +27,7 @@ use outcore_io::Buffer;
 /// Options of all-pairs shortest paths.
 #[derive(Clone, Debug)]
 pub struct AllPairsOptions {
-    /// The vertices to start from.
+    /// The vertices to start from. Default: 32 that are drawn with seed 1.
     pub sources: Sources,
 }
 

@@ -41,13 +41,14 @@ use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 /// Options of betweenness centrality.
 #[derive(Clone, Debug)]
 pub struct BetweennessOptions {
-    /// The vertices whose paths count, each once; if they are not all, they stand for the others.
+    /// The vertices whose paths count, each once; if they are not all, they stand for the others. Default: all.
     pub sources: Sources,
-    /// Whether numbers are divided by that of the pairs of vertices between which a vertex can be.
+    /// Whether numbers are divided by that of the pairs of vertices between which a vertex can be. Default: true.
     pub normalized: bool,
-    /// Whether a vertex is between others if it is one of the ends.
+    /// Whether a vertex is between others if it is one of the ends. Default: false.
     pub endpoints: bool,
-    /// The probability that the error of some vertex may exceed [`Betweenness::error_bound`].
+    /// The probability that the error of some vertex may exceed [`Betweenness::error_bound`], between 0 and 1. Default:
+    /// 0.1.
     pub failure: f64,
 }
 

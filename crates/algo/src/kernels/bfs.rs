@@ -41,11 +41,11 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 /// Options of a breadth-first search: source and limits.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct BfsOptions {
-    /// The vertex to start from, as numbered in the image.
+    /// The vertex to start from, as numbered in the image. Default: 0.
     pub source: u32,
-    /// The greatest level that is searched for; `None` is no limit.
+    /// The greatest level that is searched for; `None`, the default, is no limit.
     pub depth_limit: Option<u32>,
-    /// A vertex on whose level the search ends, if there is a path to it.
+    /// A vertex on whose level the search ends, if there is a path to it. Default: none.
     pub target: Option<u32>,
 }
 

@@ -56,7 +56,7 @@ impl DegreeEdges {
 /// Options of degree centrality.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DegreeCentralityOptions {
-    /// The edges of a vertex that count. Edges without direction all do.
+    /// The edges of a vertex that count. Edges without direction all do. Default: all.
     pub edges: DegreeEdges,
 }
 

@@ -40,7 +40,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 /// Options of label propagation.
 #[derive(Clone, Copy, Debug)]
 pub struct LabelPropagationOptions {
-    /// The most iterations.
+    /// The most iterations. Default: 10.
     pub max_iterations: u32,
 }
 

@@ -25,7 +25,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 /// Options of the node boundary.
 #[derive(Clone, Debug, Default)]
 pub struct NodeBoundaryOptions {
-    /// The set, as vertices numbered in the image. Repetitions do not matter.
+    /// The set, as vertices numbered in the image. Repetitions do not matter. Default: none.
     pub vertices: Vec<u32>,
 }
 

@@ -74,19 +74,20 @@ outcore_declare::from_names!(Dangling, PageRankMethod);
 /// Options of PageRank.
 #[derive(Clone, Copy, Debug)]
 pub struct PageRankOptions {
-    /// The probability of following an edge rather than jumping anywhere.
+    /// The probability of following an edge rather than jumping anywhere, from 0 to 1. Default: 0.85.
     pub alpha: f64,
     /// Stop when the residual, the sum of absolute changes, is below this; 0 makes exactly `max_iterations` iterations.
+    /// Default: 1e-8.
     pub tol: f64,
-    /// The quantity that the residual is compared with.
+    /// The quantity that the residual is compared with. Default: the tolerance alone, [`Stop::Residual`].
     pub stop: Stop,
-    /// The most iterations. The delta method may read as many pages as these would.
+    /// The most iterations. The delta method may read as many pages as these would. Default: 200.
     pub max_iterations: u32,
-    /// The method.
+    /// The method. Default: power iteration.
     pub method: PageRankMethod,
-    /// The treatment of the rank of vertices without out-edges.
+    /// The treatment of the rank of vertices without out-edges. Default: as NetworkX.
     pub dangling: Dangling,
-    /// Whether edges count by their weights.
+    /// Whether edges count by their weights. Default: false.
     pub weights: bool,
 }
 

@@ -36,18 +36,19 @@ const MOST_TOGETHER: usize = 8;
 /// The sets of seeds and the options of the iteration.
 #[derive(Clone, Debug)]
 pub struct PersonalizedPageRankOptions {
-    /// Sets of seeds: vertices, and what share of the jumps leads to them. Shares of a set need not sum to 1.
+    /// Sets of seeds: vertices, and what share of the jumps leads to them. Shares of a set need not sum to 1. Default:
+    /// no set.
     pub seeds: Vec<Vec<(u32, f64)>>,
-    /// The probability of following an edge rather than jumping to a seed.
+    /// The probability of following an edge rather than jumping to a seed, from 0 to 1. Default: 0.85.
     pub alpha: f64,
     /// Stop when the residual, the sum of absolute changes, is below this for every set; 0 makes exactly
-    /// `max_iterations` iterations.
+    /// `max_iterations` iterations. Default: 1e-8.
     pub tol: f64,
-    /// The quantity that the residual is compared with.
+    /// The quantity that the residual is compared with. Default: the tolerance alone, [`Stop::Residual`].
     pub stop: Stop,
-    /// The most iterations.
+    /// The most iterations. Default: 200.
     pub max_iterations: u32,
-    /// Whether edges count by their weights.
+    /// Whether edges count by their weights. Default: false.
     pub weights: bool,
 }
 

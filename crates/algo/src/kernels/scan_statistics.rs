@@ -50,7 +50,7 @@ const BOUNDS_BYTES: u64 = (2 * 4 + 8 + 16) * MOST_BOUNDED as u64;
 /// Options of the search for the greatest locality statistics.
 #[derive(Clone, Copy, Debug)]
 pub struct ScanStatisticsOptions {
-    /// The number of vertices to find.
+    /// The number of vertices to find. Default: 1.
     pub top: u64,
 }
 

@@ -42,12 +42,13 @@ use std::sync::atomic::{AtomicU32, AtomicU64};
 /// Options of shortest paths.
 #[derive(Clone, Copy, Debug)]
 pub struct SsspOptions {
-    /// The vertex to start from, as numbered in the image.
+    /// The vertex to start from, as numbered in the image. Default: 0.
     pub source: u32,
-    /// Whether the length of an edge is its weight; otherwise it is 1.
+    /// Whether the length of an edge is its weight; otherwise it is 1. Default: true, which edges without weights
+    /// refuse.
     pub weights: bool,
-    /// Vertices at most this much farther than the nearest waiting vertex are relaxed with it; `None` chooses by the
-    /// weights of the relaxed edges. The result does not depend on it.
+    /// Vertices at most this much farther than the nearest waiting vertex are relaxed with it; `None`, the default,
+    /// chooses by the weights of the relaxed edges. The result does not depend on it.
     pub delta: Option<f64>,
 }
 
@@ -154,13 +155,19 @@ pub(crate) fn weight_bytes(graph: &Graph, options: &SsspOptions) -> u64 {
 /// Finds shortest paths from a source along the direction of the edges.
 ///
 /// # Errors
-/// A source that the graph does not have, a negative weight or one that is not a number on an edge that a path leads
-/// to, a vertex whose distance is beyond 2^63 - 1 or the greatest real number, too little memory (12.5 bytes per
-/// vertex), a page that cannot be read or is damaged, a request to stop.
+/// A source that the graph does not have, edges without weights where `weights` is true, a negative weight or one that
+/// is not a number on an edge that a path leads to, a vertex whose distance is beyond 2^63 - 1 or the greatest real
+/// number, too little memory (12.5 bytes per vertex), a page that cannot be read or is damaged, a request to stop.
 pub fn sssp(graph: &Graph, options: &SsspOptions) -> Result<Sssp> {
     check_vertices(graph, &[options.source])?;
     if let Some(delta) = options.delta.filter(|delta| delta.is_nan() || *delta <= 0.0) {
         return Err(Error::Usage(format!("expected a delta above 0, found {delta}")));
+    }
+    if options.weights && graph.manifest().weights().is_none() {
+        return Err(Error::Unsuitable(format!(
+            "expected edges with weights, found none in {}; with the option `weights` false each has the length 1",
+            graph.path().display()
+        )));
     }
     graph.make_room("shortest paths", estimate(graph, options).state_bytes)?;
     let _weights = graph.keep_weights(if options.weights { graph.directions() } else { &[] })?;

@@ -44,7 +44,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 /// Options of strongly connected components.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct StrongComponentsOptions {
-    /// The most memory for edges that are finished in memory; `None` takes what the limit leaves.
+    /// The most memory for edges that are finished in memory; `None`, the default, takes what the limit leaves.
     pub in_memory_bytes: Option<u64>,
 }
 

@@ -625,7 +625,10 @@ mod tests {
         assert!(failure_of("jsonl", text).contains("`data` is an object: write"));
         let text = b"{\"source\": 1, \"target\": 2, \"data\": {\"w\": 3}, \"more\": {}}\n";
         let error = failure_with("jsonl", text, &options(Some("data.w"), IdKind::Auto));
-        assert!(error.contains("`data.w`, as --weight says") && error.contains("`data`, `more` are objects"), "{error}");
+        assert!(
+            error.contains("`data.w`, as --weight says") && error.contains("`data`, `more` are objects"),
+            "{error}"
+        );
         let null = failure_of("jsonl", b"{\"source\": 1, \"target\": null}\n{\"source\": 2, \"target\": 3}\n");
         assert!(null.contains(":1: ") && null.contains("--nulls skip"), "{null}");
     }

@@ -3,7 +3,7 @@
 use crate::surface::{Place, Public, Sources};
 use std::collections::BTreeMap;
 use std::path::Path;
-use syn::Item;
+use syn::{Expr, ExprLit, Item, Lit, Meta, MetaNameValue};
 
 /// Traits that users implement, and those that the crates of the workspace implement for each other.
 const OPEN_TRAITS: &[&str] = &[
@@ -119,6 +119,30 @@ fn the_next_release_can_add_fields_and_variants() {
             && !is_matched(&public.path)
             && ![COMPLETE_ENUMS, WRITTEN_BY_USERS, OF_FRONT_ENDS].iter().any(|names| is_among(public, names))
     });
+}
+
+#[test]
+fn options_of_algorithms_say_their_defaults() {
+    let sources = Sources::read();
+    let mut silent = Vec::new();
+    for (place, public) in sources.public() {
+        let Some(Item::Struct(options)) = public.item else { continue };
+        if place[0] != "algo" || !options.ident.to_string().ends_with("Options") {
+            continue;
+        }
+        for field in &options.fields {
+            let lines = field.attrs.iter().filter_map(|attribute| match &attribute.meta {
+                Meta::NameValue(MetaNameValue { value: Expr::Lit(ExprLit { lit: Lit::Str(line), .. }), .. }) => {
+                    Some(line.value().to_lowercase())
+                }
+                _ => None,
+            });
+            if !lines.into_iter().any(|line| line.contains("default")) {
+                silent.push(format!("{}: {}", public.path, field.ident.as_ref().unwrap()));
+            }
+        }
+    }
+    assert!(silent.is_empty(), "{silent:?}");
 }
 
 #[test]

@@ -11,11 +11,11 @@ use std::sync::atomic::{AtomicU32, AtomicU64};
 /// Options of searches from many sources.
 #[derive(Clone, Debug, Default)]
 pub struct MultiSourceBfsOptions {
-    /// The vertices to start from, as numbered in the image.
+    /// The vertices to start from, as numbered in the image. Default: none.
     pub sources: Vec<u32>,
-    /// The vertices whose distances from every source are part of the result.
+    /// The vertices whose distances from every source are part of the result. Default: none.
     pub targets: Vec<u32>,
-    /// The greatest level that is searched for; `None` is no limit.
+    /// The greatest level that is searched for; `None`, the default, is no limit.
     pub depth_limit: Option<u32>,
 }
 
