@@ -258,11 +258,16 @@ impl<'de> Visitor<'de> for InOrder {
 }
 
 impl Manifest {
-    /// The weights of the edges, if they have any: the first column of values, unless it is an attribute.
+    /// The weights of the edges, if they have any: the column that was chosen, or their own.
     pub fn weights(&self) -> Option<&ValueColumn> {
-        if let Some(column) = self.weighed_by {
-            return self.values.get(column);
+        match self.weighed_by {
+            Some(column) => self.values.get(column),
+            None => self.own_weights(),
         }
+    }
+
+    /// The weights that are no attribute, if edges have such: the first column of values, unless it is an attribute.
+    pub fn own_weights(&self) -> Option<&ValueColumn> {
         self.values.first().filter(|_| self.attributes.first().is_none_or(|attribute| attribute.column > 0))
     }
 

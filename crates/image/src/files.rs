@@ -56,8 +56,21 @@ impl ImageFiles {
     }
 
     /// Chooses the column of values that is used as the weights of edges.
-    pub fn weigh_by(&mut self, column: Option<usize>) {
+    ///
+    /// # Errors
+    /// A column that is not there, or that algorithms cannot use.
+    pub fn weigh_by(&mut self, column: Option<usize>) -> Result<()> {
+        if let Some(column) = column {
+            let of_attribute = self.manifest.attributes.iter().any(|own| own.counts && own.column == column);
+            if !of_attribute && (column > 0 || self.manifest.own_weights().is_none()) {
+                let found = format!("column {column} of {}", self.manifest.values.len());
+                return Err(Error::Usage(format!(
+                    "expected a column of numbers for all edges as weights, found {found}"
+                )));
+            }
+        }
         self.manifest.weighed_by = column;
+        Ok(())
     }
 
     /// The manifest.

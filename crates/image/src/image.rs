@@ -25,7 +25,8 @@ const RING_SHARE: u64 = 8;
 pub struct ImageOptions {
     /// Largest size of the page cache for this image; `None` takes all memory that the limit leaves.
     pub cache_bytes: Option<u64>,
-    /// The column of values that is used as the weights of edges, if not that of the manifest.
+    /// The column of values that is used as the weights of edges, if not that of the manifest: one whose values are
+    /// numbers for all edges.
     pub weighed_by: Option<usize>,
 }
 
@@ -204,7 +205,7 @@ impl Image {
     }
 
     fn of_files(runtime: &Runtime, path: &Path, mut files: ImageFiles, options: ImageOptions) -> Result<Self> {
-        files.weigh_by(options.weighed_by);
+        files.weigh_by(options.weighed_by)?;
         let identity = files.identity()?;
         let cache = runtime.cache_share(identity);
         let runtime = runtime.in_name_of(&path.display().to_string());

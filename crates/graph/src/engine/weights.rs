@@ -187,15 +187,19 @@ impl Graph {
         }
     }
 
-    /// The graph with the numbers of an attribute as its weights, read from the same files. Nothing if edges have no
-    /// attribute of that name that is a finite number for all of them.
+    /// The graph with the numbers of an attribute as its weights, or with its own weights by their name, read from the
+    /// same files. Nothing if edges have neither weights of that name nor an attribute that is a finite number for all
+    /// of them.
     ///
     /// # Errors
     /// A graph that was closed; otherwise as for [`Graph::open`].
     pub fn weighing(&self, name: &str) -> Result<Option<Graph>> {
         let is_named = |attribute: &&Attribute| attribute.name == name && attribute.counts;
-        let Some(attribute) = self.manifest().attributes.iter().find(is_named) else { return Ok(None) };
-        let options = ImageOptions { weighed_by: Some(attribute.column), ..self.image().options() };
+        let weighed_by = self.manifest().attributes.iter().find(is_named).map(|attribute| attribute.column);
+        if weighed_by.is_none() && self.manifest().own_weights().is_none_or(|weights| weights.name != name) {
+            return Ok(None);
+        }
+        let options = ImageOptions { weighed_by, ..self.image().options() };
         Graph::of_image(self.image().opened_again(options)?).map(Some)
     }
 

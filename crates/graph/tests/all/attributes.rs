@@ -368,7 +368,13 @@ fn attributes_follow_their_edges_in_batches() {
     assert!(batches.next_batch().unwrap().is_none());
     let weighing = graph.weighing("n").unwrap().unwrap();
     assert_eq!(weighing.weight_name(), Some("n"));
-    assert!(graph.weighing("kind").unwrap().is_none() && graph.weighing("weight").unwrap().is_none());
+    assert_eq!(weighing.weighing("weight").unwrap().unwrap().weight_name(), Some("weight"));
+    assert!(graph.weighing("kind").unwrap().is_none() && graph.weighing("none").unwrap().is_none());
+    for column in [1, 2, 4, usize::MAX] {
+        let options = ImageOptions { weighed_by: Some(column), ..ImageOptions::default() };
+        let error = Graph::open(&runtime, &image, options).unwrap_err();
+        assert_eq!(error.kind(), outcore_image::ErrorKind::Usage, "{error}");
+    }
     // An open graph has its files even if its image was replaced.
     std::fs::remove_dir_all(&image).unwrap();
     assert_eq!(graph.weighing("n").unwrap().unwrap().weight_name(), Some("n"));
