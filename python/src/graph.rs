@@ -104,7 +104,7 @@ impl PyGraph {
 
     pub fn degree_of(&self, py: Python<'_>, vertex: &Bound<'_, PyAny>) -> PyResult<Degree> {
         let (graph, id) = (self.open(py)?, id_text(vertex)?);
-        run(py, graph.runtime(), || graph.degree(graph.find_or_refuse(&id)?))
+        run(py, graph.runtime(), || graph.degree(graph.vertex(&id)?))
     }
 
     pub fn neighbours<'py>(
@@ -119,7 +119,7 @@ impl PyGraph {
             if weights {
                 graph.weight_kind()?;
             }
-            graph.neighbours(graph.find_or_refuse(&id)?, Edges::new(direction, weights))
+            graph.neighbours(graph.vertex(&id)?, Edges::new(direction, weights))
         })?;
         let object = |found: Neighbour| {
             let weight = match found.weight {

@@ -124,7 +124,6 @@ fn numbers(values: &OptionValues, graph: &Graph, ids: &[String]) -> Result<Vec<u
         (number % graph.vertices().max(1)) as u32
     };
     match values.names() {
-        Names::Ids if ids.len() == 1 => Ok(vec![graph.vertex(&ids[0])?]),
         Names::Ids => graph.vertices_of(ids),
         Names::Places(first) => Ok(ids.iter().map(|id| place(id, first)).collect()),
         Names::Any => Ok(vec![0; ids.len()]),

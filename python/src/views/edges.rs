@@ -132,7 +132,7 @@ impl PyEdges {
         let edges = run(py, graph.runtime(), || EdgesFrom::new(&graph))?;
         let rows_of = |vertex: &Bound<'py, PyAny>| {
             let id = id_text(vertex)?;
-            let batch = run(py, graph.runtime(), || edges.of(graph.find_or_refuse(&id)?))?;
+            let batch = run(py, graph.runtime(), || edges.of(graph.vertex(&id)?))?;
             let columns = data.columns(py, &batch.schema(), 2)?;
             data.rows(py, &batch.project(&columns).map_err(invalid)?, 2, default.as_ref())
         };
@@ -147,7 +147,7 @@ impl PyEdges {
         };
         let (graph, from, to) = (self.graph.get().open(py)?, id_text(&source)?, id_text(&target)?);
         let found = run(py, graph.runtime(), || {
-            let (source, target) = (graph.find_or_refuse(&from)?, graph.find_or_refuse(&to)?);
+            let (source, target) = (graph.vertex(&from)?, graph.vertex(&to)?);
             EdgesFrom::new(&graph)?.between(source, target)
         })?;
         match found {

@@ -64,7 +64,7 @@ impl PyNodes {
     fn __getitem__<'py>(&self, py: Python<'py>, vertex: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
         let (graph, id) = (self.graph.get().open(py)?, id_text(vertex)?);
         let row = run(py, graph.runtime(), || {
-            let vertex = graph.find_or_refuse(&id)?;
+            let vertex = graph.vertex(&id)?;
             VertexData::new(&graph)?.of(vertex)
         })?;
         dict_of(py, &row, 0, 0)

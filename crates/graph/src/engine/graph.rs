@@ -357,15 +357,6 @@ impl Graph {
         Ok(GraphIds::new(Arc::clone(&self.image), ids))
     }
 
-    /// The vertex of an id that is written as text. A pass over the id column, unless ids are a range; for many of
-    /// them, [`Graph::ids`].
-    ///
-    /// # Errors
-    /// [`Error::NoId`]; a column that cannot be read or is damaged.
-    pub fn vertex(&self, id: &str) -> Result<u32> {
-        Ok(self.vertices_of(&[id])?[0])
-    }
-
     /// The vertices of ids that are written as text. One pass over the id column for all, unless ids are a range.
     ///
     /// # Errors

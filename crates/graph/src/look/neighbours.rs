@@ -46,7 +46,8 @@ pub struct Degree {
 }
 
 impl Graph {
-    /// The vertex of an id that is written as text, if there is one.
+    /// The vertex of an id that is written as text, if there is one: among the ids in memory, which the first look
+    /// reads, or where there is no room for them by a pass over the id column.
     ///
     /// # Errors
     /// A column that cannot be read or is damaged.
@@ -55,20 +56,23 @@ impl Graph {
         if let Some(ids) = self.id_cache().get(self.image())? {
             return Ok(ids.find(self.image(), parsed));
         }
-        match self.vertex(id) {
-            Ok(vertex) => Ok(Some(vertex)),
+        match self.vertices_of(&[id]) {
+            Ok(vertices) => Ok(vertices.first().copied()),
             Err(Error::NoId { .. }) => Ok(None),
             Err(error) => Err(error),
         }
     }
 
-    /// The vertex of an id that is written as text.
+    /// The vertex of an id that is written as text, as [`Graph::find`] finds it; for many of them, [`Graph::ids`].
     ///
     /// # Errors
     /// [`Error::NoId`]; a column that cannot be read or is damaged.
-    pub fn find_or_refuse(&self, id: &str) -> Result<u32> {
+    pub fn vertex(&self, id: &str) -> Result<u32> {
         // The error of an unknown vertex describes the ids.
-        self.find(id)?.map_or_else(|| self.vertex(id), Ok)
+        match self.find(id)? {
+            Some(vertex) => Ok(vertex),
+            None => Ok(self.vertices_of(&[id])?[0]),
+        }
     }
 
     /// The neighbours of a vertex, by their ids: where edges lead to, or where they come from. An edge that is there
