@@ -201,10 +201,16 @@ impl Graph {
     /// bytes per edge, in files that have no names. [`Graph::save`] gives it one. All of it is given back with the
     /// graph and its results.
     ///
+    /// The first of several edges that have the same ends stays, unless [`ImportOptions::duplicates`] says otherwise.
+    /// The notes of the import go to the runtime, whose [`take_notes`](Runtime::take_notes) returns them;
+    /// [`import_into_memory`] returns the whole report.
+    ///
     /// # Errors
     /// As for [`import`](crate::import::import) and [`Graph::open`]; too little memory for the image.
     pub fn in_memory(runtime: &Runtime, source: Source, options: &ImportOptions) -> Result<Self> {
-        import_into_memory(runtime, source, options).map(|(graph, _)| graph)
+        let (graph, report) = import_into_memory(runtime, source, options)?;
+        report.notes.into_iter().for_each(|note| runtime.note(note));
+        Ok(graph)
     }
 
     /// Writes the graph to `path` as an image, a directory, which appears only when it is complete. An image of that
@@ -444,11 +450,11 @@ impl Graph {
     }
 
     /// The vertices whose lists begin in some pages, and how many pages these lists lie in. All pages together have all
-        let last = pages.end.min(lists.pages);
-        let pages = pages.start.min(last)..last;
     /// vertices.
     pub fn begun_in(&self, direction: Direction, pages: Range<u64>) -> (Range<u32>, u64) {
         let (lists, end) = (self.list_pages(direction), 2 * self.vertices());
+        let last = pages.end.min(lists.pages);
+        let pages = pages.start.min(last)..last;
         let key = |page| if page < lists.pages { lists.index.get(page).min(end) } else { end };
         let begun = |page| if page == 0 { 0 } else { key(page).div_ceil(2) as u32 };
         let (vertices, next) = (begun(pages.start)..begun(pages.end), key(pages.end));

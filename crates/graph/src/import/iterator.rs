@@ -25,6 +25,10 @@ pub trait Cell: sealed::Sealed + Sized + Send + 'static {
 pub trait EdgeId: Cell {}
 
 /// A weight of an edge: `f32`, `f64`, `u32`, `u64`, `i32` or `i64`.
+///
+/// The image stores whole numbers where all weights are whole and no real one is beyond 2^53, whatever their type here:
+/// weights of 1.0 and 2.0 are 1 and 2, and distances are sums of whole numbers. A single fraction makes all of them
+/// real. [`Graph::weight_kind`](crate::Graph::weight_kind) says which they are; no option sets it.
 pub trait EdgeWeight: Cell {}
 
 /// An edge: `(source, target)` or `(source, target, weight)`.
@@ -121,7 +125,8 @@ impl<I: EdgeId, W: EdgeWeight> EdgeTuple for (I, I, W) {
 }
 
 /// Edges from an iterator, as the source of an import. It is asked for some thousand edges at a time, so it may yield
-/// more than the memory holds; ids are numbers or strings, and weights are numbers.
+/// more than the memory holds; ids are numbers or strings, and weights are numbers, stored as
+/// [`EdgeWeight`] says.
 ///
 /// ```
 /// # mod outcore {
@@ -138,7 +143,7 @@ impl<I: EdgeId, W: EdgeWeight> EdgeTuple for (I, I, W) {
 /// ```
 ///
 /// # Errors
-/// None before the import: it refuses weights that are NaN.
+/// None before the import: it refuses weights that are not finite.
 pub fn from_edges<E: EdgeTuple>(edges: impl IntoIterator<Item = E, IntoIter: Send + 'static>) -> Result<Source> {
     let schema = Arc::new(Schema::new(E::fields()));
     let (batch_schema, mut edges) = (Arc::clone(&schema), edges.into_iter().fuse());
