@@ -73,8 +73,8 @@ pub struct Step {
     pub memory_bytes: u64,
 }
 
-/// Cost of an operation. Serialised, it is one flat object with a list of steps.
-#[derive(Clone, Debug, Serialize)]
+/// Cost of an operation. Serialised, it is one flat object with a list of steps; `Debug` shows how many there are.
+#[derive(Clone, Serialize)]
 #[non_exhaustive]
 pub struct Stats {
     /// All sweeps together; `seconds` is the time from start to end.
@@ -101,6 +101,17 @@ pub struct Stats {
     /// The id of the image whose lists it read, where it is one.
     #[serde(skip)]
     image_id: Option<u64>,
+}
+
+impl std::fmt::Debug for Stats {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut stats = f.debug_struct("Stats");
+        stats.field("total", &self.total).field("passes", &self.passes).field("steps", &self.steps.len());
+        stats.field("memory_limit_bytes", &self.memory_limit_bytes);
+        stats.field("memory_peak_bytes", &self.memory_peak_bytes).field("seconds_cpu", &self.seconds_cpu);
+        stats.field("threads", &self.threads).field("backend", &self.backend).field("stopped_by", &self.stopped_by);
+        stats.field("weights", &self.weights).finish_non_exhaustive()
+    }
 }
 
 impl Stats {

@@ -50,7 +50,7 @@ impl std::fmt::Display for Text<'_> {
                 "cannot start a thread: {source}; ask for fewer threads, or raise the limits of processes and memory \
                  (ulimit -u, ulimit -v)"
             ),
-            Error::Cancelled => write!(f, "stopped on request; no unfinished file was left behind"),
+            Error::Cancelled => write!(f, "stopped on request"),
             Error::StreamFailed { earlier } => {
                 write!(f, "cannot go on after an error, since what was read by then is lost; begin anew ({earlier})")
             }
@@ -80,6 +80,9 @@ impl std::fmt::Display for Text<'_> {
             }
             Error::Closed { path } => write!(f, "the graph {} was closed; open it again", path.display()),
             Error::NoId { path, id, ids } => write!(f, "{} has no vertex `{id}`; {ids}", path.display()),
+            Error::NoVertex { vertex, vertices: 0 } => {
+                write!(f, "expected a graph with vertices, found none; there is no vertex {vertex}")
+            }
             Error::NoVertex { vertex, vertices } => {
                 write!(f, "expected a vertex below {vertices}, which the graph has, found {vertex}")
             }

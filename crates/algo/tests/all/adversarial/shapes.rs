@@ -22,7 +22,7 @@ fn an_empty_graph_has_no_answers_and_no_sources() {
         let graph = open(&image, 2, None, None);
         let refused =
             bfs(&graph, &BfsOptions { source: 0, ..BfsOptions::default() }).map(|_| ()).unwrap_err().to_string();
-        assert!(refused.contains("vertex below 0"), "{refused}");
+        assert!(refused.contains("a graph with vertices, found none"), "{refused}");
         let found = pagerank(&graph, &PageRankOptions::default()).unwrap();
         assert!(found.ranks.is_empty() && found.stopped_by.converged());
         verify_pagerank(&graph, &PageRankOptions::default(), &found).unwrap();
