@@ -92,6 +92,50 @@ tables! {
     ScanStatistics "edges" => ", which only the vertices found have";
 }
 
+/// Implements an accessor by vertex for results whose values are public: the other results have theirs beside their
+/// encoding.
+macro_rules! accessors {
+    ($($result:ident.$values:ident $name:ident $value:ty, $meaning:literal;)+) => {$(
+        impl $result {
+            #[doc = concat!($meaning, ", as numbered in the image; `None` if there is no such vertex.")]
+            pub fn $name(&self, vertex: u32) -> Option<$value> {
+                self.$values.get(vertex as usize).copied()
+            }
+        }
+    )+};
+}
+
+accessors! {
+    Betweenness.scores score f64, "The betweenness centrality of a vertex";
+    DegreeCentrality.centralities centrality f64, "The degree centrality of a vertex";
+    PageRank.ranks rank f64, "The rank of a vertex";
+    Components.labels label u32, "The smallest vertex of the component of a vertex";
+    CoreNumbers.cores core u32, "The core number of a vertex";
+    LabelPropagation.labels label u32, "The vertex whose id is the label of a vertex";
+    Triangles.counts count u64, "The number of triangles at a vertex";
+    Clustering.coefficients coefficient f64, "The clustering coefficient of a vertex";
+    Lcc.coefficients coefficient f64, "The local clustering coefficient of a vertex";
+    MultiSourceBfs.reached_by reached_by u32, "The number of sources that have a path to a vertex";
+    MultiSourceBfs.distance_sums distance_sum u64, "The sum of the distances from the sources that reach a vertex";
+}
+
+impl PersonalizedPageRank {
+    /// The rank of a vertex, as numbered in the image, for a set of seeds by its place in the options; `None` if there
+    /// is no such set or vertex.
+    pub fn rank(&self, set: usize, vertex: u32) -> Option<f64> {
+        self.ranks.get(set)?.get(vertex as usize).copied()
+    }
+}
+
+impl ScanStatistics {
+    /// The number of edges among a vertex, as numbered in the image, and its neighbours, if it was found. Looks through
+    /// all that were.
+    pub fn statistic(&self, vertex: u32) -> Option<u64> {
+        let place = self.vertices.iter().position(|&found| found == vertex)?;
+        self.statistics.get(place).copied()
+    }
+}
+
 impl Columns for Parts {
     fn stats(&self) -> &Stats {
         &self.1

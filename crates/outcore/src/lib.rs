@@ -6,9 +6,9 @@
 //! | for | look at |
 //! |---|---|
 //! | images | [`import`] makes one of an edge list, [`generate`] one of nothing; [`Graph`] opens one within the limits of a [`Runtime`], [`export()`] writes one back, [`check()`] verifies its bytes |
-//! | ids | [`Graph::ids`] holds all in memory, and finds vertices by ids and ids by vertices; [`Graph::vertex`] reads them for one |
-//! | algorithms | a function, its options and its result each, such as [`pagerank()`], [`PageRankOptions`] and [`PageRank`]; `estimate_` and its name say what it will need, [`verify`] checks what it found |
-//! | results | have accessors by vertex, and `into_table`: a [`Table`] holds columns under the users' ids, finds the greatest, and writes them |
+//! | ids | [`Graph::ids`] holds all in memory, and finds vertices by ids and ids by vertices; [`Graph::vertex`] finds one |
+//! | algorithms | a function, its options and its result each, such as [`pagerank()`], [`PageRankOptions`] and [`PageRank`]; `estimate_` and its name, of the same graph and options, say what it will need, [`verify`] checks what it found |
+//! | results | have accessors by vertex, such as [`PageRank::rank`], and `into_table`: a [`Table`] holds columns under the users' ids, finds the greatest, and writes them |
 //! | attributes | [`data`] gives edges and vertices as Arrow |
 //! | algorithms of your own | [`engine`]: [`Graph::lists`], [`engine::scan`] and [`engine::fold`] visit lists, [`engine::EdgeMapper`] moves a frontier, [`engine::run_program`] runs an [`engine::VertexProgram`] |
 //! | matrices and arrays | [`matrix`], [`linalg`], [`mod@array`], [`learn`] |

@@ -6,6 +6,7 @@ mod embedding;
 mod extremes;
 mod names;
 mod refusals;
+mod results;
 mod saving;
 mod surface;
 mod tasks;
