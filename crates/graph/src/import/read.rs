@@ -465,7 +465,7 @@ impl<'a> Worker<'a> {
                 self.input.huge |= huge;
             }
         }
-check_finite(&batch.weights, self.shared.parser.path())?;
+        check_finite(&batch.weights, self.shared.parser.path())?;
         self.note_weights(&batch.weights, batch.sequence);
         self.edges.set_real(matches!(batch.weights, BatchWeights::Real(_) | BatchWeights::Complex(_)))?;
         let mut at = 0;
