@@ -76,7 +76,7 @@ test-rust:
 
 test-python: install-checked
 	$(TEST_PYTHON) $(PIP) install --requirement python/tests/requirements.txt
-	$(WITH_COMMAND) $(STAGE) "tests in Python" $(TEST_PYTHON) -m pytest -q -n 2 --dist worksteal python/tests
+	$(WITH_COMMAND) $(STAGE) "tests in Python" $(TEST_PYTHON) -m pytest -q -n 2 --dist worksteal --durations 20 python/tests
 
 # The site. A warning is an error, and so is a reference to nothing; the notebooks run while it is built.
 docs: install-checked
