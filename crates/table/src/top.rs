@@ -112,10 +112,10 @@ impl Table {
             Error::Usage(format!("{what}; {known}"))
         };
         match column {
-            None if name == "vertex" => Err(wrong("ids have no rank, but the column `vertex` has them".to_owned())),
+            None if name == "vertex" => Err(wrong("rows cannot be ranked by ids, as in `vertex`".to_owned())),
             None => Err(wrong(format!("there is no column `{name}`"))),
             Some((_, column)) if column.names_vertices() => {
-                Err(wrong(format!("vertices have no rank, but the column `{name}` has them")))
+                Err(wrong(format!("rows cannot be ranked by vertices, as in `{name}`")))
             }
             Some((_, column)) => Ok(column),
         }

@@ -171,9 +171,9 @@ fn the_greatest_are_those_of_sorting_all_of_them() {
         let error = table.greatest(1, "depth").unwrap_err().to_string();
         assert!(error.contains("there is no column `depth`"), "{error}");
         let error = table.greatest(1, "vertex").unwrap_err().to_string();
-        assert!(error.starts_with("ids have no rank, but the column `vertex` has them"), "{error}");
+        assert!(error.starts_with("rows cannot be ranked by ids, as in `vertex`"), "{error}");
         let error = table.sorted("parent", false).unwrap_err().to_string();
-        assert!(error.starts_with("vertices have no rank, but the column `parent` has them"), "{error}");
+        assert!(error.starts_with("rows cannot be ranked by vertices, as in `parent`"), "{error}");
     }
 }
 
