@@ -2,8 +2,8 @@
 //!
 //! Each is a function with its options and its result, which has `stats`: what was read, in how many passes. Data are
 //! `n x p` arrays with observations along the first, long axis; numbers are computed with in float64. Passes are folds
-//! of rows ([`RowFold`](outcore_array::RowFold)), whose states are merged in an order that does not depend on the number of
-//! workers: results have the same bits on any of them. What predicts or transforms is a lazy array.
+//! of rows ([`RowFold`](outcore_array::RowFold)), whose states are merged in an order that does not depend on the
+//! number of workers: results have the same bits on any of them. What predicts or transforms is a lazy array.
 #![forbid(unsafe_code)]
 
 mod classes;

@@ -61,7 +61,7 @@ fn errors_of_the_users_reader_come_back_as_they_were() {
     let error = read(&runtime(64 << 20), || Err(ArrowError::ExternalError(Box::new(Mine(7))))).unwrap_err();
     let Error::Custom(error) = error else { panic!("{error:?}") };
     assert_eq!(error.downcast_ref::<Mine>().map(|mine| mine.0), Some(7));
-    // Of whatever kind of Arrow's.
+    // Errors of other kinds of Arrow's.
     let lost = || Err(ArrowError::IoError("lost".to_owned(), std::io::ErrorKind::ConnectionReset.into()));
     let error = read(&runtime(64 << 20), lost).unwrap_err();
     let cause = error.source().and_then(|cause| cause.downcast_ref::<std::io::Error>());
