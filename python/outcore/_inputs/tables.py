@@ -116,10 +116,10 @@ def _column_kind(name: str, array: np.ndarray, is_matrix: bool) -> str:
     kind = kinds.get(array.dtype.kind)
     if kind is None and array.dtype.kind == "O" and all(isinstance(value, str) for value in array):
         kind = "str"
-    if not array.size:
-        # Nothing in it is of the wrong type.
-        kind = "i8" if kind is None or name == "weight" else kind
     if kind is None or (name == "weight" and kind == "str"):
+        if not array.size:
+            # Nothing in it is of the wrong type.
+            return "i8"
         expected = "numbers" if name == "weight" else "integers or strings"
         advice = "convert them first, for example with astype()"
         raise TypeError(f"expected {expected} in {name}, found {array.dtype}; {advice}")
