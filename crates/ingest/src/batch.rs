@@ -9,7 +9,7 @@ use crate::condition::Condition;
 use crate::given::Given;
 use crate::input::folders::Files;
 use crate::input_sample::SampledFiles;
-use crate::mapped::MappedParser;
+use crate::mapped::mapping;
 use crate::tables::attributes::{AttributeColumn, AttributeField, Attributes, retain, retain_text};
 use arrow_array::RecordBatch;
 use outcore_declare::Choice;
@@ -616,7 +616,7 @@ impl Source {
 
     /// Changes every batch of edges with `map`, which also gets the number of the first edge's row, in tables.
     pub(crate) fn map(&mut self, map: impl Fn(&mut EdgeBatch, Option<u64>) -> Result<()> + Send + Sync + 'static) {
-        self.parser = Arc::new(MappedParser { inner: self.parser(), map });
+        self.parser = mapping(self.parser(), map);
     }
 }
 

@@ -3,13 +3,13 @@
 //! Sources are one side and targets the other. Behind the parser of the input, every id becomes a string with the
 //! prefix of its side, so that one graph holds both. What side a vertex is on is told by its id from then on.
 
-use crate::batch::{Block, EdgeBatch, Ids, InputOptions, Parser, Source, TakeBatch};
+use crate::batch::{EdgeBatch, Ids, InputOptions, Source};
 use crate::column_names::kinds_note;
+use crate::mapped::parsing;
 use crate::text::source::begin_at;
 use outcore_image::{Error, Result};
 use std::io::Write;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::path::Path;
 
 /// Default prefixes of the ids of sources and of targets. Those of sources sort first, as rows of a matrix do.
 pub const SIDES: [&str; 2] = ["left:", "right:"];
@@ -55,7 +55,14 @@ pub(crate) fn with_sides(mut source: Source, options: &InputOptions) -> Result<S
     if is_told {
         facts.notes.push(format!("Ids of sources begin with `{left}`, ids of targets with `{right}`."));
     }
-    (source.parser, source.declares_late) = (Arc::new(SidesParser { inner, strings, prefixes }), false);
+    source.declares_late = false;
+    source.parser = parsing(inner, move |inner, block, batch, take| {
+        let mut own = EdgeBatch::new(strings);
+        inner.parse(block, &mut own, &mut |own| {
+            convert(inner.path(), &prefixes, own, batch)?;
+            take(batch)
+        })
+    });
     Ok(source)
 }
 
@@ -70,86 +77,43 @@ fn check_matrix(prefixes: &[String; 2], options: &InputOptions) -> Result<()> {
     Err(Error::Usage(text.to_owned()))
 }
 
-struct SidesParser {
-    inner: Arc<dyn Parser>,
-    /// The input's own ids are strings.
-    strings: bool,
-    prefixes: [String; 2],
-}
-
-impl SidesParser {
-    /// Moves the edges of a batch to another one, with prefixes before their ids.
-    fn convert(&self, inner: &mut EdgeBatch, batch: &mut EdgeBatch) -> Result<()> {
-        if !inner.vertices.is_empty() {
-            let expected = "an input that lists edges only, since nothing says on which side a vertex is";
-            return Err(Error::input(self.inner.path(), None, expected, "a list of vertices")
-                .advise("leave --bipartite out, or the list of vertices"));
-        }
-        begin_at(batch, inner.sequence, true);
-        let Ids::Text { bytes, ends } = &mut batch.ids else { unreachable!("they were made so") };
-        let long = || Error::input(self.inner.path(), None, "shorter ids", "ids that take 4 GiB with their prefixes");
-        let mut push = |place: usize, put: &dyn Fn(&mut Vec<u8>)| {
-            bytes.extend_from_slice(self.prefixes[place % 2].as_bytes());
-            put(bytes);
-            ends.push(u32::try_from(bytes.len()).map_err(|_| long())?);
-            Ok::<_, Error>(())
-        };
-        match &inner.ids {
-            Ids::Text { bytes: own, ends } => {
-                let mut start = 0;
-                for (place, &end) in ends.iter().enumerate() {
-                    push(place, &|bytes| bytes.extend_from_slice(&own[start..end as usize]))?;
-                    start = end as usize;
-                }
-            }
-            Ids::Integer { values, negative, .. } => {
-                for (place, &value) in values.iter().enumerate() {
-                    // Writing to memory does not fail.
-                    push(place, &|bytes| {
-                        _ = if *negative { write!(bytes, "{}", value as i64) } else { write!(bytes, "{value}") };
-                    })?;
-                }
+/// Moves the edges of a batch to another one, with prefixes before their ids.
+fn convert(path: &Path, prefixes: &[String; 2], inner: &mut EdgeBatch, batch: &mut EdgeBatch) -> Result<()> {
+    if !inner.vertices.is_empty() {
+        let expected = "an input that lists edges only, since nothing says on which side a vertex is";
+        return Err(Error::input(path, None, expected, "a list of vertices")
+            .advise("leave --bipartite out, or the list of vertices"));
+    }
+    begin_at(batch, inner.sequence, true);
+    let Ids::Text { bytes, ends } = &mut batch.ids else { unreachable!("they were made so") };
+    let long = || Error::input(path, None, "shorter ids", "ids that take 4 GiB with their prefixes");
+    let mut push = |place: usize, put: &dyn Fn(&mut Vec<u8>)| {
+        bytes.extend_from_slice(prefixes[place % 2].as_bytes());
+        put(bytes);
+        ends.push(u32::try_from(bytes.len()).map_err(|_| long())?);
+        Ok::<_, Error>(())
+    };
+    match &inner.ids {
+        Ids::Text { bytes: own, ends } => {
+            let mut start = 0;
+            for (place, &end) in ends.iter().enumerate() {
+                push(place, &|bytes| bytes.extend_from_slice(&own[start..end as usize]))?;
+                start = end as usize;
             }
         }
-        std::mem::swap(&mut batch.weights, &mut inner.weights);
-        std::mem::swap(&mut batch.attributes, &mut inner.attributes);
-        inner.clear();
-        Ok(())
+        Ids::Integer { values, negative, .. } => {
+            for (place, &value) in values.iter().enumerate() {
+                // Writing to memory does not fail.
+                push(place, &|bytes| {
+                    _ = if *negative { write!(bytes, "{}", value as i64) } else { write!(bytes, "{value}") };
+                })?;
+            }
+        }
     }
-}
-
-impl Parser for SidesParser {
-    fn parse(&self, block: &Block, batch: &mut EdgeBatch, take: &mut TakeBatch<'_>) -> Result<()> {
-        let mut inner = EdgeBatch::new(self.strings);
-        self.inner.parse(block, &mut inner, &mut |inner| {
-            self.convert(inner, batch)?;
-            take(batch)
-        })
-    }
-
-    fn path(&self) -> &Path {
-        self.inner.path()
-    }
-
-    fn path_of(&self, sequence: u64) -> PathBuf {
-        self.inner.path_of(sequence)
-    }
-
-    fn comments(&self) -> (u64, Option<String>) {
-        self.inner.comments()
-    }
-
-    fn no_weight(&self, sequence: u64, record: u64) -> Error {
-        self.inner.no_weight(sequence, record)
-    }
-
-    fn check(&self) -> Result<()> {
-        self.inner.check()
-    }
-
-    fn left_out(&self) -> u64 {
-        self.inner.left_out()
-    }
+    std::mem::swap(&mut batch.weights, &mut inner.weights);
+    std::mem::swap(&mut batch.attributes, &mut inner.attributes);
+    inner.clear();
+    Ok(())
 }
 
 #[cfg(test)]

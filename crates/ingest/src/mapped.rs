@@ -1,26 +1,48 @@
-//! A parser that changes the batches of another one.
+//! Parsers that change the batches of another one.
 
 use crate::batch::{Block, BlockData, EdgeBatch, Parser, TakeBatch};
 use outcore_image::{Error, Result};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Understands blocks as another parser does, and changes its batches.
-pub(crate) struct MappedParser<M> {
-    pub(crate) inner: Arc<dyn Parser>,
-    pub(crate) map: M,
+/// A parser that has `parse` in place of that of another one, which `parse` gets.
+pub(crate) fn parsing(
+    inner: Arc<dyn Parser>,
+    parse: impl Fn(&dyn Parser, &Block, &mut EdgeBatch, &mut TakeBatch<'_>) -> Result<()> + Send + Sync + 'static,
+) -> Arc<dyn Parser> {
+    Arc::new(MappedParser { inner, parse })
 }
 
-impl<M: Fn(&mut EdgeBatch, Option<u64>) -> Result<()> + Send + Sync> Parser for MappedParser<M> {
-    fn parse(&self, block: &Block, batch: &mut EdgeBatch, take: &mut TakeBatch<'_>) -> Result<()> {
+/// A parser whose batches are those of another one, changed by `map`, which also gets the number of the first edge's
+/// row, in tables.
+pub(crate) fn mapping(
+    inner: Arc<dyn Parser>,
+    map: impl Fn(&mut EdgeBatch, Option<u64>) -> Result<()> + Send + Sync + 'static,
+) -> Arc<dyn Parser> {
+    parsing(inner, move |inner, block, batch, take| {
         // Lines of text may be no edges.
         let mut row = matches!(block.data, BlockData::Table(_)).then_some(block.first_record);
-        self.inner.parse(block, batch, &mut |batch| {
+        inner.parse(block, batch, &mut |batch| {
             let count = batch.ids.len() as u64 / 2;
-            (self.map)(batch, row)?;
+            map(batch, row)?;
             row = row.map(|first| first + count);
             take(batch)
         })
+    })
+}
+
+/// All but `parse` is that of another parser.
+struct MappedParser<P> {
+    inner: Arc<dyn Parser>,
+    parse: P,
+}
+
+impl<P> Parser for MappedParser<P>
+where
+    P: Fn(&dyn Parser, &Block, &mut EdgeBatch, &mut TakeBatch<'_>) -> Result<()> + Send + Sync,
+{
+    fn parse(&self, block: &Block, batch: &mut EdgeBatch, take: &mut TakeBatch<'_>) -> Result<()> {
+        (self.parse)(&*self.inner, block, batch, take)
     }
 
     fn path(&self) -> &Path {
